@@ -26,8 +26,9 @@ class Kind:
     readers: tuple[str, ...] = ()  # commands that take it by place
 
     def taken(self, name: str, options: Collection[str]) -> str:
-        """Write the option that takes the file; "" where none of these does."""
-        return next((f"{one} {name}" for one in self.options if one in options), "")
+        """Write the option that takes the file, with what it needs beside; "" where none of these does."""
+        beside = " --proxy digits" * (self is COUNTS and "--proxy" in options)
+        return next((f"{one} {name}{beside}" for one in self.options if one in options), "")
 
     def way(self, name: str, options: Collection[str]) -> str:
         """Say what the file is, and which of the options of a command take it, or else which commands."""

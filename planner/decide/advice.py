@@ -59,6 +59,8 @@ def assumptions(
             name, first, effect = ON_FAILURE, 1.0, "what a round does where a device stays away"
         if name == DETECT:
             first, effect = 1.0, "how long a round waits for a device that stays away"
+        if not value and name in {tier.deviation for tier in question.symbols if question.values[tier.size] > 1}:
+            first, effect = 1.0, "left out beside the other, so that these do not differ"
         if in_doubt:
             first, effect = 1.0, "that of networks; 0 where noise does not depend on the model, as in theorems"
         found.append((-(share or first), Assumption(key=name, value=value, unit=known.unit, effect=effect)))

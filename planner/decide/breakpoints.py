@@ -161,13 +161,13 @@ def nearest(
         yield found, method
 
 
-def last_true(so: Callable[[float], bool], each: Input, far: float, width: float) -> float:
-    """The value of an input at which something that is so now is no more, between now and ``far``, where it is not.
+def last_true(so: Callable[[float], bool], each: Input, far: float, width: float, near: float | None = None) -> float:
+    """The value of an input at which something ends that is so at ``near``, or now, and is not at ``far``.
 
     To a relative width, or the next whole number; from 0, or to it, no ratio gets small, and a little of the scale is
     as good as at once.
     """
-    near = each.value
+    near = each.value if near is None else near
     least = 0.0 if near and far else NEAR_ZERO * each.scale
     while abs(far - near) > (1.0 if each.whole else max(width * max(near, far), least)):
         between = math.sqrt(near * far) if near and far else (near + far) / 2

@@ -6,6 +6,7 @@ import importlib.util
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Literal
 
 from hflbounds.errors import HflBoundsError
@@ -42,7 +43,8 @@ from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_break_even
 
 CLOSE = 10.0  # a factor within which a number is changed sooner than a setting
-TOSS_UP_WIDTH = 0.02  # relative width of the interval in which a toss-up is found to begin
+TOSS_UP_WIDTH = 0.02  # relative width of the interval in which a toss-up is found to begin, and to end
+STRIDE = 2.0  # a factor: so far apart are the values at which its end is looked for
 Progress = Callable[[str], None]
 
 
@@ -64,6 +66,10 @@ class Change(Part):
     clear: float | int | None = field("from where on none of the first tie is within the resolution", default=None)
     toss_up: float | int | None = field(
         "from where on `recommend` names a toss-up, before the break-even; null where that is not before", default=None
+    )
+    beaten: float | int | None = field(
+        "from where on, beyond the break-even, none of the first tie is in a toss-up of `recommend` any more",
+        default=None,
     )
     crossing: float | None = field("where the two bounds are equal at every step, in closed form", default=None)
     rounds: Quantity | None = field("of the best beyond, there", default=None)
@@ -154,16 +160,17 @@ def flip(  # reason: one field of the answer after the other
         )
     followed, unmoved = _followed(question, objective, only)
     facts = ("sigma", *deviations(question))
-    lines, found = [], []
+    walked, found = [], []
     for each in followed:
         progress(each.name)
         along = changes.along(each, question, objective, competing, first, resolution)
-        lines.append(_line(along))
+        walked.append(along)
         found += [_change(side, along, question, scenario, first) for side in (along.below, along.above) if side]
     settings = () if only else tuple(with_other_words(other_words(question, scenario), scenario, competing, first))
     found += [_turned(one, scenario) for one in settings if one.flips and one.parameter != "objective"]
     found.sort(key=lambda row: _nearness(row, scenario))
-    found = [_with_toss_up(row, followed, here, competing) for row in found]
+    found = [_with_toss_up(row, walked, here, competing) for row in found]
+    lines = tuple(map(_line, walked))
     every = len(competing) == len(question.topologies)
     told = _verdict(scenario, question, first, found, every=every)
     if every and told.status != "depends":
@@ -191,7 +198,7 @@ def flip(  # reason: one field of the answer after the other
             seed=scenario.seed,
             among=competing,
             first=first,
-            lines=tuple(lines),
+            lines=lines,
             settings=settings,
             unmoved=unmoved,
             held=tuple(each.name for each in followed if each.whole and question.target is None),
@@ -422,24 +429,51 @@ def _crossing(
     return next((x for x in found if low <= x <= high), None)
 
 
-def _with_toss_up(row: Change, followed: Sequence[Input], here: Standing, competing: Sequence[str]) -> Change:
-    """A change with where on its way the best cannot be told from another any more, as `recommend` judges it there."""
-    each = next((one for one in followed if one.name == row.parameter), None)
+def _with_toss_up(row: Change, followed: Sequence[changes.Line], here: Standing, competing: Sequence[str]) -> Change:
+    """A change with the values between which the best cannot be told from the next, as `recommend` judges it there."""
+    line = next((one for one in followed if one.input.name == row.parameter), None)
     first, scenario = here.undecided(competing), here.scenario
-    if each is None or isinstance(row.break_even, str) or len(first) > 1 or not row.best_beyond:
+    if line is None or isinstance(row.break_even, str) or not row.best_beyond:
         return row
+    each, even = line.input, float(row.break_even)
     if row.assumed:  # another value is one that somebody gives
         given = replace(scenario.known[each.name], origin="given", spread=None)
         scenario = replace(scenario, known={**scenario.known, each.name: given})
 
-    def told(value: float) -> bool:
+    @cache
+    def told(value: float) -> tuple[str, ...]:
         there = each.moved(here.question, value)
         if not any(math.isfinite(float(rounds)) for rounds in there.rounds().values()):
-            return False
-        return standing(there, scenario, here.objective).undecided(competing) == first
+            return ()
+        return standing(there, scenario, here.objective).undecided(competing)
 
-    end = changes.last_true(told, each, float(row.break_even), TOSS_UP_WIDTH)
-    return row if end == row.break_even else row.replaced(toss_up=each.number(end))
+    begins = even
+    if len(first) == 1:
+        begins = changes.last_true(lambda value: told(value) == first, each, even, TOSS_UP_WIDTH)
+    ends = _beaten(told, line, even, first)
+    return row.replaced(
+        toss_up=None if begins == even else each.number(begins), beaten=None if ends is None else each.number(ends)
+    )
+
+
+def _beaten(
+    told: Callable[[float], tuple[str, ...]], line: changes.Line, even: float, first: Sequence[str]
+) -> float | None:
+    """From where on, away from a break-even, none of the first tie is in the toss-up; None where that is not seen."""
+    each, up = line.input, even > line.input.value
+    near, end = even, line.high if up else line.low
+    while near > 0 and near != end:
+        far = min(near * STRIDE, end) if up else max(near / STRIDE, end)
+        far = float(round(far)) if each.whole else far
+        found = told(far)
+        if found and not {*first} & {*found}:
+            return changes.last_true(
+                lambda value: bool({*first} & {*told(value)}) or not told(value), each, far, TOSS_UP_WIDTH, near
+            )
+        if not found or found[0] in first:  # out of reach, or the first leads again
+            return None
+        near = far
+    return None
 
 
 def _nearness(row: Change, scenario: Scenario) -> tuple[bool, float, str]:

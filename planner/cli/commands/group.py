@@ -12,7 +12,7 @@ from planner.cli.output import Result
 
 
 @declare(
-    without=("fleet.clients", "fleet.groups", "fleet.clients_per_group", "problem.heterogeneity"),
+    without=("fleet.clients", "fleet.groups", "fleet.clients_per_group", "fleet.list", "problem.heterogeneity"),
     files={".csv": "the counts in the new groups"},
 )
 def group(  # reason: one parameter for every option

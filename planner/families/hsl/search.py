@@ -212,23 +212,33 @@ class _Space:
         return np.array(rows, dtype=np.int64).reshape(-1, 4)
 
     def nothing_fits(self) -> str:
-        """A sentence that says so, with the limits."""
-        limits, least = self.limits, self.limits.hubs[0]
-        small = Budgets(least, 1, min(1, least - 1), 1)
-        parts = []
-        if limits.edges is not None:
-            parts.append(f"{limits.edges} models a round (the least is {small.edges(self.n)})")
-        if limits.per_node is not None:
-            parts.append(f"{limits.per_node:g} models a node")
-        if limits.per_hub is not None:
-            parts.append(f"{limits.per_hub:g} models a hub")
-        if limits.fixed:
-            parts.append(", ".join(f"{name} = {value}" for name, value in limits.fixed.items()))
-        what = f"no configuration of {least} or more hubs fits into {' and '.join(parts)}"
-        if limits.per_hub is not None and limits.per_hub == limits.per_node:  # as it is unless given
-            return f"{what}. Allow a hub more than a node, such as --per-hub {self.n}, or fix less."
-        most = f"--edges {small.edges(self.n)} or more" if limits.edges is not None else "more"
-        return f"{what}. Allow {most}, or fix less."
+        """A sentence that says so, with the limits and what each has to be at least."""
+        limits, n, (edges, per_node, _) = self.limits, self.n, self.most
+        given = limits.fixed.get
+        b_hs, b_sh = given("b_hs", 1), given("b_sh", 1)
+        least = max(limits.hubs[0], given("b_hh", 0) + 1, b_sh)
+        b_hh = given("b_hh", min(1, least - 1))
+        few = Budgets(least, b_hs, b_hh, b_sh)
+        hubs = min(limits.hubs[1], (edges - n * b_sh) / (b_hs + b_hh), (per_node - b_sh) * n / b_hs)  # the most
+        needs = (
+            ("edges", "models a round", few.edges(n)),
+            ("per_node", "models a node", b_sh + least * b_hs / n),
+            ("per_hub", "models a hub", b_hs + 2 * b_hh + n * b_sh / max(least, math.floor(hubs))),
+        )
+        said, allow = [], []
+        for name, what, need in needs:
+            if (limit := getattr(limits, name)) is None:
+                continue
+            said.append(f"{limit:g} {what} (the least is {_rounded_up(need):g})")
+            if limit < need:
+                allow.append(f"--{name.replace('_', '-')} {_rounded_up(need):g} or more")
+        said += [f"{name} = {value}" for name, value in limits.fixed.items()]
+        way = f"Allow {' and '.join(allow)}, or fix less." if allow else "Fix less."
+        return f"no configuration of {least} or more hubs fits into {', '.join(said)}. {way}"
+
+
+def _rounded_up(number: float) -> float:
+    return math.ceil(number * 100 - 1e-9) / 100
 
 
 def _numbers(given: int | None, least: int, most: int, thinned: bool) -> Rows:

@@ -14,13 +14,13 @@ from planner.io.listings import Listing, listing
 from planner.io.wording import counted, input_words, join_with_limit, names_or, percent, times, title
 from planner.io.wording import names as join_names
 from planner.report.document import COLUMNS as WIDE
-from planner.report.document import Block, Cell, Column, Document, Figure, Section, Sentences, Table
+from planner.report.document import Cell, Column, Document, Figure, Section, Sentences, Table
 from planner.report.page import brief, cell, count, duration, page, shortened_to, size
 from planner.report.render.table import first_that_fits
 from planner.scenario.units import format_amount, format_break_even
 
 SHOWN, FEWEST = 9, 3  # changes on a page: at most, and where it has many other lines
-EARLY = 3  # numbers from which on the lead is a toss-up, on a page
+AROUND = 3  # numbers between which the lead is a toss-up, on a page
 INSIDE = 2  # changes of order inside a toss-up, on a page
 COLORS = ("blue", "yellow", "green", "red", "magenta", "cyan")  # of topologies, in the order of their declaration
 SIGNS: dict[Outside, str] = {"not reached": ".", "met at the start": "0", "says nothing": "?"}
@@ -36,8 +36,8 @@ DETAILS = (
     Column("rounds", "number"),
     Column("time", "number"),
     Column("traffic", "number"),
-    Column("alone from", "number"),
     Column("toss-up from", "number"),
+    Column("beaten from", "number"),
     Column("bounds equal at", "number"),
 )
 
@@ -115,8 +115,8 @@ def _facts(answer: Flips, shown: int) -> Iterator[tuple[str, str]]:
     left = len(answer.rows) - shown
     if left > 0:
         yield "More", f"{counted(left, 'change')} farther away: --explain break-even"
-    if early := _early(answer):
-        yield "Toss-up", f"before that: {early}"
+    if tossed := _tossed(answer):
+        yield "Toss-up", f"around that: {tossed}"
     still = _unchanged(answer)
     if still:
         which = ", ".join(answer.words(line.parameter) for line in still)
@@ -124,11 +124,9 @@ def _facts(answer: Flips, shown: int) -> Iterator[tuple[str, str]]:
         first = "" if len(answer.flip.first) < 2 else "no topology outside the toss-up leads "
         yield "No change", f"{first}within 1000x (counts 100x): {which}"
     yield from _held(answer)
-    yield from (inside := tuple(_inside(answer)))
+    yield from _inside(answer)
     yield from _beside_sigma(answer)
     limits = []
-    if len(answer.flip.first) > 1 and not inside:
-        limits.append("numbers are followed until a topology outside the toss-up leads, not to where it is decided")
     if sampled := [answer.words(line.parameter) for line in answer.flip.lines if line.method == "looked at"]:
         verb = "is" if len(sampled) == 1 else "are"
         which = join_with_limit(sampled, 2) if answer.tier_names else ", ".join(sampled[:6])
@@ -137,14 +135,16 @@ def _facts(answer: Flips, shown: int) -> Iterator[tuple[str, str]]:
     yield from shortened_to("Limits", limits)
 
 
-def _early(answer: Flips) -> str:
-    """Where the lead is a toss-up already, before another topology is first."""
+def _tossed(answer: Flips) -> str:
+    """Between which values the present best and the next are a toss-up, on the way to each change and beyond it."""
     found = []
     for row in answer.rows:
         if row.toss_up is not None:
-            found.append(f"{answer.words(row.parameter)} {_from(row, row.toss_up)}")
-    more = f"; {len(found) - EARLY} more: --explain break-even" if len(found) > EARLY else ""
-    return ", ".join(found[:EARLY]) + more
+            ends = "" if row.beaten is None else f" to {format_break_even(row.beaten, row.unit)}"
+            where = f"{format_break_even(row.toss_up, row.unit)}{ends}" if ends else _from(row, row.toss_up)
+            found.append(f"{answer.words(row.parameter)} {where}")
+    more = f"; {len(found) - AROUND} more: --explain break-even" if len(found) > AROUND else ""
+    return ", ".join(found[:AROUND]) + more
 
 
 def _inside(answer: Flips) -> Iterator[tuple[str, str]]:
@@ -215,8 +215,8 @@ def _sections(answer: Flips) -> Iterator[Section]:
     rows = tuple((*_row(answer, row, _differ(answer)), *_amounts(row)) for row in answer.rows)
     whole = Table(DETAILS, rows, label="Changes, nearest first", indent=2, apart=False)
     filled = [i for i, column in enumerate(zip(*whole.texts(), strict=True)) if {*column} != {"-"}]
-    blocks: list[Block] = [whole.of(filled)] if rows else []
-    yield Section("break-even", "Break-even points", tuple(blocks))
+    none = Sentences("No input has one in the range that was looked at: --explain unchanged.", indent=2)
+    yield Section("break-even", "Break-even points", (whole.of(filled) if rows else none,))
     texts = {
         ("stretches", "Ranges in which a topology ties for best"): _stretches(answer),
         (
@@ -238,8 +238,7 @@ def _sections(answer: Flips) -> Iterator[Section]:
 def _amounts(row: Change) -> tuple[Cell, ...]:
     return (
         *_spent(row),
-        None if row.clear is None else format_amount(row.clear, row.unit),
-        None if row.toss_up is None else format_amount(row.toss_up, row.unit),
+        *(None if at is None else format_amount(at, row.unit) for at in (row.toss_up, row.beaten)),
         None if row.crossing is None else f"{row.crossing:.4g}",
     )
 

@@ -160,7 +160,7 @@ def _verdict(found: Answer, rows: Sequence[Communication]) -> Verdict:
     budgets, n, aim = found.budgets, found.question.setting.learning.n, found.question.scenario.objective
     hubs, drawn = counted(budgets.n_h, "hub"), ""
     taken = {one.protocol: getattr(one, PRICE[aim]) / getattr(found.hubs, PRICE[aim]) for one in found.others}
-    ratio, oracle = (Quantity(taken.get(name, math.inf)) for name in ("EL-Local", "EL-Oracle"))
+    ratio, oracle = (taken.get(name, math.inf) for name in ("EL-Local", "EL-Oracle"))  # infinite where they need more
     if oracle < min(ratio, 1 + NEAR):
         tie = f", a tie within {percent(NEAR)}" if oracle > 1 - NEAR else ""
         drawn = (
@@ -173,9 +173,9 @@ def _verdict(found: Answer, rows: Sequence[Communication]) -> Verdict:
         if ratio > 1 - NEAR:
             traffic = f" and {times(local.bytes / found.hubs.bytes)} the traffic" if aim != "traffic" else ""
             text = f"Toss-up for {aim}: {hubs}, or EL-Local with {times(ratio)} the {aim}{traffic}.{drawn}"
-            return Verdict(status="toss-up", best=(rows[0].id, other.id), ratio=ratio, text=text)
+            return Verdict(status="toss-up", best=(rows[0].id, other.id), ratio=Quantity(ratio), text=text)
         text = f"Use no hubs: EL-Local takes {times(ratio)} the {aim} of {hubs}.{drawn}"
-        return Verdict(status="not-worth-it", best=(other.id,), ratio=ratio, text=text)
+        return Verdict(status="not-worth-it", best=(other.id,), ratio=Quantity(ratio), text=text)
     each = "all" if budgets.b_hs == n else f"{budgets.b_hs:,} of"
     text = f"Use {counted(budgets.n_h, 'hub')} for {aim}: each averages {each} {n:,} nodes."
     if budgets.b_hs == n:
@@ -318,6 +318,9 @@ def _failure(answer: Answer) -> list[str]:
 def _warnings(answer: Answer) -> list[str]:
     question = answer.question
     said = list(question.warnings)
+    hubs, nodes = answer.budgets.n_h, question.setting.learning.n
+    if hubs > nodes:
+        said.append(f"{hubs:,} hubs for {nodes:,} nodes: a hub is a machine beside the nodes, without data of its own.")
     if not answer.found.exhaustive:
         said.append(
             f"There are more configurations than {MAX_CASES:,}: a grid of {answer.found.tried:,} was tried (all "

@@ -182,6 +182,26 @@ def _verdicts(pilot: Pilot) -> Iterator[str]:
     if pilot.verdict.ahead:
         ahead = join([one.title for one in pilot.beside if one.id in pilot.verdict.ahead])
         yield f"Ahead of all trees after as many rounds: {ahead}. Their rounds may take another time."
+    yield from _without_waiting(pilot)
+
+
+def _without_waiting(pilot: Pilot) -> Iterator[str]:
+    """Say which server that does not wait is the quickest to the target, against the one of the reference that does."""
+    last = pilot.targets[-1] if pilot.targets else None
+    taken = {} if last is None else {name: found.value for name, found in last.times.items() if found is not None}
+    raced = [one for one in pilot.beside if one.id in taken and one.id != "synchronous"]
+    if last is None or not raced:
+        return
+    first, waits = min(raced, key=lambda one: taken[one.id]), last.reference_rounds * _slowest(pilot)
+    yield (
+        f"Without waiting, {first.title.replace(BUFFER, ' with buffer ')} is the quickest: {pilot.metric} "
+        f"{last.value:.3g} in {times(taken[first.id] / waits)} the time of {title(pilot.reference)}, which waits."
+    )
+
+
+def _slowest(pilot: Pilot) -> float:
+    """How many times as long as one of slowdown 1 the slowest region takes."""
+    return max(pilot.fleet.slowdowns or [1.0])
 
 
 def _verdict(pilot: Pilot) -> str:
@@ -280,17 +300,17 @@ def _row(pilot: Pilot, one: Runner, other: str | None, last: Target | None) -> t
 
 def _tasks(pilot: Pilot, one: Runner, last: Target) -> str | None:
     """The time to the target, in tasks of a region; of a tree whose round is one of the synchronous server alone."""
-    found, slowest = last.times.get(one.id), max(pilot.fleet.slowdowns or [1.0])
+    found = last.times.get(one.id)
     if one.id == pilot.reference:
-        return f"{last.reference_rounds * slowest:.3g}"
+        return f"{last.reference_rounds * _slowest(pilot):.3g}"
     end = one.times[-1] if isinstance(one, Beside) and one.times else 0.0
     return None if found is None else f"{found.value:.3g}" if found.value <= end * (1 + NEAR) else f"~{found.value:.3g}"
 
 
 def _by_time(pilot: Pilot) -> str:
     """What the curves of servers that do not wait are over."""
-    slowdowns = pilot.fleet.slowdowns or [1.0]
-    slow = f"{times(max(slowdowns))} as slow as one of slowdown 1" if max(slowdowns) > 1 else "as fast as all others"
+    slowest = _slowest(pilot)
+    slow = f"{times(slowest)} as slow as one of slowdown 1" if slowest > 1 else "as fast as all others"
     return (
         f"HGA-FL and its baselines have no rounds: they ran for as long as {counted(pilot.rounds, 'round')} of "
         f"{title(pilot.reference)}, which waits for the slowest region ({slow}). Tasks: the time to the target, in "
@@ -360,6 +380,8 @@ def _next(pilot: Pilot, output: Path | None, within: float | None) -> Iterator[s
         yield "... --output pilot.json"
     options = f"{_fleet(pilot)} --pilot {shlex.quote(str(file))}".strip()
     yield f"hfl-plan recommend {options} --uplink 20Mbit/s"
+    if pilot.fleet.slowdowns is not None:
+        yield f"hfl-plan async {options} --uplink 20Mbit/s"
 
 
 def _changed(pilot: Pilot, within: float | None) -> str:

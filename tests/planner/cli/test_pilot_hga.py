@@ -138,6 +138,13 @@ def test_the_page_has_times_and_no_rounds_of_them(raced: tuple[Path, str]) -> No
     assert star[-2:] == ["4", "16"]
     assert "have no rounds" in said
     assert set(pilot.verdict.ahead) == set()
+    reached = {name: found.value for name, found in pilot.targets[-1].times.items() if found and name != "synchronous"}
+    first = min(reached, key=lambda name: reached[name])
+    words = beside(pilot)[first].title.replace(", ", " with ")
+    headline = " ".join(said.partition("topology")[0].split())  # Star-Star waits for 4 rounds of 4 tasks
+    assert f"Without waiting, {words} is the quickest: loss " in headline
+    assert f" in {wording.times(reached[first] / 16)} the time of Star-Star, which waits." in headline
+    assert "hfl-plan async --G 3 " in said
 
 
 def test_async_says_what_the_pilot_measured_beside_the_bound(raced: tuple[Path, str]) -> None:

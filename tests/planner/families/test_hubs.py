@@ -464,8 +464,25 @@ def test_a_limit_of_nodes_that_hubs_have_too_is_told_with_a_way_that_works(plan)
     words = ("hubs", "--nodes", "12", "--edges", "40", "--per-node", "2")
     code, out, err = plan(*words)
     assert (code, out) == (1, "")
-    assert "such as --per-hub 12" in " ".join(err.split())
-    assert plan(*words, "--per-hub", "12")[0] == 0
+    assert "Allow --per-hub 4 or more" in " ".join(err.split())
+    assert plan(*words, "--per-hub", "3.9")[0] == 1
+    assert plan(*words, "--per-hub", "4")[0] == 0
+
+
+def test_each_limit_that_allows_nothing_is_told_with_what_it_has_to_be(plan) -> None:
+    """By hand, of 50 nodes and 2 hubs: a node averages a hub, and 2 of 50 are averaged; a hub serves 25 nodes."""
+    words = ("hubs", "--nodes", "50", "--edges", "200")
+    code, out, err = plan(*words, "--per-node", "1")
+    assert (code, out) == (1, "")
+    assert "Allow --per-node 1.04 or more and --per-hub 28 or more" in " ".join(err.split())
+    code, out, err = plan(*words, "--per-node", "1.04", "--per-hub", "28")
+    assert (code, err) == (0, "")
+    assert "EL-Local" not in out  # a node that averages another has a load of 2
+
+
+def test_more_hubs_than_nodes_are_remarked(plan) -> None:
+    told = plan("hubs", "--nodes", "5", "--edges", "60", "--hubs", "6", "--explain", "warnings")[1]
+    assert "6 hubs for 5 nodes: a hub is a machine beside the nodes" in told
 
 
 FEWER = ("hubs", "--nodes", "45", "--edges", "225")
