@@ -158,11 +158,14 @@ def _rows(answer: Recommendation, most: int, between: str | None, whole: bool = 
 
 
 def _trees(answer: Recommendation, most: int) -> list[Row]:
-    """The first of the ranking; those that the verdict names in some case stand in the places of the last others."""
+    """The first of the ranking; those that the verdict names in some case stand in the places of the last others.
+
+    The runner-up is no such other: what a lead is over is in the table.
+    """
     cases = [one.best for case in answer.verdict.cases for one in (case.cases or (case,))]
     named = {id_ for best in (answer.verdict.best, *cases) if len(best) <= LISTED for id_ in best}
     first, rest = answer.ranking[:most], [row for row in answer.ranking[most:] if row.id in named]
-    others = [row.id for row in first if row.id not in named][::-1][: len(rest)]
+    others = [row.id for row in first[2:] if row.id not in named][::-1][: len(rest)]
     return [row for row in answer.ranking if row in (*first, *rest[: len(others)]) and row.id not in others]
 
 
@@ -197,6 +200,10 @@ def _ratio(ratio: Quantity, between: str | None) -> str:
     """How many times the best: ``250x [46, 1,300]``, and ``250x [46,1300]`` where no space tells the ends apart."""
     text = times(float(ratio) if between is None else ratio)
     return ",".join(end.replace(",", "") for end in text.split(", ")) if between == "," else text
+
+
+def _times_best(ratio: Quantity | None) -> Cell:
+    return None if ratio is None else Amount(times(ratio), ratio)
 
 
 def _amount(row: Row, name: str) -> Cell:
@@ -308,22 +315,25 @@ def _sections(answer: Recommendation) -> Iterator[Section]:
 
 
 def _numbers(answer: Recommendation) -> Iterator[Block]:
+    others = answer.open_cases[1:]  # columns have the first of how links may be shared
     columns = (
-        Column(""),
         Column("topology"),
+        Column("rank"),
         *AMOUNTS,
         Column("time/round", "duration"),
         Column("vs best"),
+        *(one for case in others for one in (Column(f"time, {CASES[case]}", "duration"), Column("vs best"))),
     )
     rows = [
         (
-            "-" if row.baseline else f"{row.rank}" + ("=" if row.tie == 1 and row.rank != 1 else ""),
             row.title,
+            "-" if row.baseline else f"{row.rank}" + ("=" if row.tie == 1 and row.rank != 1 else ""),
             None if row.rounds is None else int(row.rounds),
             row.time_seconds,
             row.traffic_bytes,
             row.round_seconds,
-            None if row.ratio is None else Amount(times(row.ratio), row.ratio),
+            _times_best(row.ratio),
+            *(cell for one in row.cases if one.value in others for cell in (one.time_seconds, _times_best(one.ratio))),
         )
         for row in answer.rows
     ]

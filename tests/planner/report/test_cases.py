@@ -13,6 +13,7 @@ import planner
 from planner.errors import ScenarioError
 from planner.report import document
 from planner.report.render import render
+from planner.scenario.units import format_duration
 
 ASKED: dict[str, Any] = {"G": 12, "M": 25, "uplink": "20Mbit/s", "settings": {"plan.draws": 0}}
 
@@ -37,6 +38,16 @@ def test_csv_has_the_rows_of_each_case_as_when_it_is_given() -> None:
         assert [{n: line[n] for n in line if n not in ignored} for line in alone] == [
             {n: line[n] for n in line if n not in {"case", *ignored}} for line in here
         ]
+
+
+@pytest.mark.usefixtures("unflipped")
+def test_all_numbers_have_the_times_of_both_cases() -> None:
+    """Those of shared links are those of the answer that is told so."""
+    said = str(planner.recommend(**ASKED).explain("table"))
+    shared = planner.recommend(**ASKED, link_sharing="per-server")
+    assert "time, shared links" in said
+    for row in shared.ranking:
+        assert re.search(rf"^{row.title} .*{re.escape(format_duration(row.time_seconds))}", said, flags=re.MULTILINE)
 
 
 def test_quiet_says_the_cases_and_the_question_names_the_modes() -> None:
