@@ -36,7 +36,9 @@ class Setting(Part):
     now: str
     other: str
     best: tuple[str, ...] = field("the first tie then; empty where the target is not reached")
-    flips: bool = field("whether another tie decides: none of the present one, or one alone; of open link sharing, any")
+    flips: bool = field(
+        "whether another tie decides: none of the present one, one alone, or another first; of open link sharing, any"
+    )
     rounds: Quantity | None = field("of the first then", default=None)
     time_seconds: Quantity | None = None
     traffic_bytes: Quantity | None = None
@@ -53,7 +55,7 @@ def with_other_words(
             spent = costs(Perturbed(moved), next(iter(then), None))
         except CostError:
             continue
-        turned = not set(then) & set(first) or (len(then) == 1) != (len(first) == 1)
+        turned = not set(then) & set(first) or (len(then) == 1) != (len(first) == 1) or then[0] not in first
         if parameter == SHARING and (sharing_is_open(moved, scenario) or is_open(SHARING, scenario)):  # any difference
             turned = set(then) != set(first)
         yield Setting(parameter=parameter, now=now, other=other, best=then, flips=turned, **spent)

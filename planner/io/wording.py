@@ -74,9 +74,9 @@ def _of_tier(parameter: str, tiers: Sequence[str]) -> str:
     return ""
 
 
-def join(words: Sequence[str]) -> str:
+def join(words: Sequence[str], last: str = "and") -> str:
     """``A``, ``A and B``, ``A, B and C``."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
 def title(topology: str) -> str:
@@ -95,7 +95,7 @@ CASES = {"per-client": "own links", "per-server": "shared links"}
 
 def names_or(topologies: Sequence[str]) -> str:
     """``Star-Ring``, ``Star-Star, Star-Ring or Ring-Ring``."""
-    return " or ".join(filter(None, (", ".join(map(title, topologies[:-1])), title(topologies[-1]))))
+    return join(list(map(title, topologies)), "or")
 
 
 LISTED = 4  # topologies that a sentence names

@@ -20,7 +20,7 @@ from planner.errors import ScenarioError
 from planner.io.answers import Answer, Assumption, NextStep, Quantity, Sensitivity, Told, Verdict
 from planner.io.listings import Listing
 from planner.io.text import suggest
-from planner.io.wording import CASES, input_words, times, title, two
+from planner.io.wording import CASES, input_words, join, times, title, two
 from planner.report.document import COLUMNS, Amount, Block, Column, Document, Facts, Heading, Section, Sentences, Table
 from planner.scenario.units import format_amount, format_break_even
 
@@ -340,7 +340,7 @@ def change(
     Star-Star alone`` where a setting settles a toss-up.
     """
     which = [names.get(id_) or title(id_) for id_ in one.best_beyond]
-    beyond = f"-> {' or '.join(which) or 'target not reached'}"
+    beyond = f"-> {join(which, 'or') if which else 'target not reached'}"
     what, even, now = words(one.parameter), one.break_even, one.now
     if isinstance(even, str) or even is None or isinstance(now, str) or now is None:
         settles = len(best) > 1 and bool(which) and set(one.best_beyond) < set(best)

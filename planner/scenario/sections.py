@@ -266,11 +266,32 @@ def _counts(
     return partial
 
 
+def _same_sizes(written: Written, measured: heterogeneity.FromFile | None, fleet: Fleet) -> None:
+    """Refuse label counts of another fleet than the pilot's."""
+    if measured is None or measured.table is None:
+        return
+    counted = _counted_in(measured)
+    if counted != list(fleet.sizes):
+        there, here = ("/".join(map(str, sizes)) for sizes in (counted, fleet.sizes))
+        raise ScenarioError(
+            f"{written.name('problem.heterogeneity')}: {written.get('problem.heterogeneity').text} has a fleet of "
+            f"{there}, top tier first, and the pilot ran with {here}. Leave the counts out, of which the pilot needs "
+            "none, or run `hfl-plan pilot` on this fleet.",
+            code="E002",
+        )
+
+
+def _counted_in(measured: heterogeneity.FromFile) -> list[int]:
+    """Children of the nodes of every tier by a file, top first; the mean where they differ."""
+    return [max(round(size), 1) for size in measured.children] or [measured.groups, max(round(measured.clients[1]), 1)]
+
+
 def _sizes(written: Written, measured: heterogeneity.FromFile | None, warnings: list[str]) -> list[Known]:
     """Resolve how many children the nodes of every tier have: as given, else as the file of label counts says."""
     given, fleet = written.of_tiers("count"), _piloted(written)
     assert not any(isinstance(count, Span) for count in given)  # noqa: S101 - ranges are dealt with before
     if fleet is not None and written.listed is None:
+        _same_sizes(written, measured, fleet)
         return [Known.of(count, own, PILOTS, origin="derived") for count, own in zip(given, fleet.sizes, strict=True)]
     if measured is None:
         if None in given:
@@ -293,8 +314,8 @@ def _sizes(written: Written, measured: heterogeneity.FromFile | None, warnings: 
     if written.listed is not None:
         warnings.extend(_other_clients(written, measured, written.listed))
         return _counted(written.listed)
-    least, mean, most = measured.clients
-    counted = [max(round(size), 1) for size in measured.children] or [measured.groups, max(round(mean), 1)]
+    least, _, most = measured.clients
+    counted = _counted_in(measured)
     found = [
         Known.of(count, of_file, "counted in the file of heterogeneity", origin="derived")
         for count, of_file in zip(given, counted, strict=True)

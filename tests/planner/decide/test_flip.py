@@ -463,6 +463,16 @@ def test_what_a_round_does_without_a_device_is_asked_where_nobody_said_it_and_it
         assert "on failure fail?" not in str(other) and "--on-failure fail|skip" not in str(other)
 
 
+def test_a_setting_that_puts_another_in_front_is_a_change_though_the_toss_ups_share_some() -> None:
+    given: dict[str, Any] = {"groups": 10, "clients_per_group": 10, "uplink": "20Mbit/s", "objective": "traffic",
+                             "link_sharing": "per-client", "availability": "97%"}  # fmt: skip
+    answer, skip = planner.recommend(**given), planner.recommend(**given, on_failure="skip", details=False)
+    assert skip.recommended[0] not in answer.recommended and {*skip.recommended} & {*answer.recommended}
+    assert ("on_failure", skip.recommended) in [(one.parameter, one.best_beyond) for one in answer.sensitivity]
+    assert "on failure skip -> Ring-Ring, Ring-Star or Star-Ring" in " ".join(str(answer).split())
+    assert ("--on-failure", "fail|skip") in [one.argv for one in answer.next if one.asks]
+
+
 def test_a_time_until_absence_is_noticed_is_asked_for_where_it_decides() -> None:
     slow: dict[str, Any] = {"groups": 10, "clients_per_group": 10, "heterogeneity": "inter", "uplink": "5Mbit/s"}
     slow |= {"objective": "time", "link_sharing": "per-client", "availability": "95%", "on_failure": "skip"}

@@ -221,6 +221,7 @@ def test_the_clock_decides_with_measured_rounds(pilot: Path) -> None:
         ({"G": 4, "M": 4, "order": "random"}, "its rings run in fixed order, and here in random order"),
         ({"tiers": "2/2/4"}, "it is of 2 tiers, and this fleet has 3"),
         ({"G": 4, "M": 4, "metric": "accuracy"}, "the pilot is by loss. Leave --metric out"),
+        ({"heterogeneity": str(ROOT / "examples/hospitals.csv")}, "a fleet of 4/8, top tier first, and the pilot ran"),
         ({"G": 4, "M": 4, "predictor": "bound"}, "predictor: rounds are those of the pilot"),
         ({"G": 4, "M": 4, "bounds": "hflbounds.sharp"}, "bounds: rounds are those of the pilot"),
     ],
