@@ -281,18 +281,17 @@ def changes(answer: Answer) -> Iterator[tuple[str, str]]:
         inside = found[0].endswith(ALONE)  # of the toss-up of one case, which is said
         at = ["own links"] * (SHARING in decided and inside)
         at += [f"{key} = {known.value}" for key, known in answer.scenario.items() if known.source.startswith(SEARCHED)]
-        said = (", ".join(at) + ": ") * bool(at) + "; ".join(found[:most]) + _held(answer, known, found[:most])
+        said = (", ".join(at) + ": ") * bool(at) + "; ".join(found[:most])
         fits = len(said) <= COLUMNS - LABELLED < len(said + left)  # alone: the sections of --explain have the others
         yield "Changes", said if answer.verdict.cases and fits else said + left
 
 
-def _held(answer: Answer, known: Sequence[Sensitivity], said: Sequence[str]) -> str:
-    """Give the target at which counts are followed where it is no number that was given, so that they can be tried."""
+def _held(answer: Answer, one: Sensitivity) -> str:
+    """Give the target at which a count is followed where that is no number that was given, so that it can be tried."""
     target = answer.scenario.get("target")
-    counts = (change_in(answer, one) for one in known if isinstance(one.break_even, int) and one.parameter != "R")
-    if target is None or target.value is None or target.origin != "derived" or not {*counts} & {*said}:
+    if not isinstance(one.break_even, int) or one.parameter == "R" or target is None or target.value is None:
         return ""
-    return f" (at --target {target.value:.4g})"
+    return f" (at --target {target.value:.4g})" if target.origin == "derived" else ""
 
 
 def _in_words(answer: Answer, known: Sequence[Sensitivity]) -> Iterator[str]:
@@ -306,7 +305,7 @@ def _in_words(answer: Answer, known: Sequence[Sensitivity]) -> Iterator[str]:
                 if part == "down":
                     continue
                 said = said.replace(own, f"{own} or {of_other.rpartition(' ')[2]}", 1)
-        yield said
+        yield said + _held(answer, one)
 
 
 def titles(answer: Answer) -> dict[str, str]:

@@ -139,10 +139,15 @@ def _tossed(answer: Flips) -> str:
     """Between which values the present best and the next are a toss-up, on the way to each change and beyond it."""
     found = []
     for row in answer.rows:
-        if row.toss_up is not None:
-            ends = "" if row.beaten is None else f" to {format_break_even(row.beaten, row.unit)}"
-            where = f"{format_break_even(row.toss_up, row.unit)}{ends}" if ends else _from(row, row.toss_up)
-            found.append(f"{answer.words(row.parameter)} {where}")
+        if row.toss_up is None:
+            continue
+        where, last = _from(row, row.toss_up), row.beaten
+        if isinstance(last, int):  # of a count, the one before
+            last += 1 if last < row.toss_up else -1
+        if last is not None:
+            ends = dict.fromkeys(format_break_even(end, row.unit) for end in (row.toss_up, last))
+            where = " to ".join(ends)
+        found.append(f"{answer.words(row.parameter)} {where}")
     more = f"; {len(found) - AROUND} more: --explain break-even" if len(found) > AROUND else ""
     return ", ".join(found[:AROUND]) + more
 
