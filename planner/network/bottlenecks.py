@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from planner.network.hops import Transfers
 from planner.network.sites import Sites
-from planner.network.trees import Layout, Round, round_of
-from planner.network.underlay import Cities, Indices, Linked, Pairs, Underlay
+from planner.network.trees import Layout, Leg, Round, round_of
+from planner.network.underlay import Cities, Linked, Underlay
 from planner.scenario.units import format_duration, format_rate
 
 NO_LIMIT: Final = 1e6  # times as fast: so fast that something else decides
+Part = tuple[str, tuple[int, ...]]  # a kind, which is the name of its numbers, and the client or the places
 LARGEST: Final = 200  # clients of which each is left out in turn; of more, those that the round waits for
 
 
@@ -39,31 +40,22 @@ class LeftOut:
     samples: float  # share of all samples that go with it
 
 
-@dataclass(frozen=True)
-class _Part:
-    """A link, an access or a client, with the network and the fleet in which it is so many times as fast."""
-
-    what: str
-    now: str
-    twice: str
-    waits: float
-    kind: str
-    at: tuple[int, ...]
-
-
 def upgrades(
     sites: Sites, transfers: Transfers, patterns: Sequence[str], layout: Layout, passes: int = 1
 ) -> list[Upgrade]:
     """What a round waits for and would be shorter without, by what twice as fast saves; servers and orders stay."""
     now = round_of(sites, transfers, patterns, layout, passes)
     found = []
-    for part in _parts(sites, transfers, now):
+    for part, seconds in _used(transfers.network, now).items():
+        words = _in_words(sites, transfers.network, part)
+        if words is None:
+            continue
         saved = []
         for speed in (2.0, NO_LIMIT):
             fleet, faster = _sped(sites, transfers, part, speed)
             saved.append(1 - round_of(fleet, faster, patterns, layout, passes).seconds / now.seconds)
         if saved[1] > 1e-9:
-            found.append(Upgrade(part.what, part.now, part.twice, part.waits, *saved))
+            found.append(Upgrade(*words, seconds / now.seconds, *saved))
     return sorted(found, key=lambda one: (-one.saves, -one.most, one.what))
 
 
@@ -88,77 +80,63 @@ def left_out(
     return sorted(found, key=lambda one: (-one.saves, one.samples, one.client))
 
 
-def _parts(sites: Sites, transfers: Transfers, now: Round) -> Iterator[_Part]:
-    """Everything that the round waits for, each once, with how long."""
-    network = transfers.network
-    used: dict[tuple[str, tuple[int, ...]], float] = {}
-
-    def add(kind: str, at: tuple[int, ...], seconds: float) -> None:
-        used[kind, at] = used.get((kind, at), 0.0) + seconds
-
+def _used(network: Underlay, now: Round) -> dict[Part, float]:
+    """Everything that the round waits for, with how long [s]."""
+    used: dict[Part, float] = {}
     for leg in now.legs:
-        whole = leg.seconds * leg.times
+        parts: list[Part] = []
         if leg.client is not None:
-            add("work", (leg.client,), whole)
+            parts = [("work", (leg.client,))]
         elif leg.a != leg.b:
-            add("up", (leg.a,), whole)
-            add("down", (leg.b,), whole)
-            if isinstance(network, Linked):
-                for link in network.links_between(leg.a, leg.b):
-                    add("link", tuple(sorted(network.ends[link].tolist())), whole)
-            else:  # cities share one rate
-                add("pair", () if isinstance(network, Cities) else (leg.a, leg.b), whole)
-    for (kind, at), seconds in used.items():
-        named = _named(sites, network, kind, at)
-        if named is not None:
-            yield _Part(*named, seconds / now.seconds, kind, at)
+            parts = [("up", (leg.a,)), ("down", (leg.b,)), *(("bandwidth", ends) for ends in _way(network, leg))]
+        for part in parts:
+            used[part] = used.get(part, 0.0) + leg.seconds * leg.times
+    return used
 
 
-def _named(sites: Sites, network: Underlay, kind: str, at: tuple[int, ...]) -> tuple[str, str, str] | None:
+def _way(network: Underlay, leg: Leg) -> list[tuple[int, ...]]:
+    """What a transfer goes over, by the ends of each; cities share one rate."""
+    if isinstance(network, Linked):
+        return [tuple(sorted(network.ends[link].tolist())) for link in network.links_between(leg.a, leg.b)]
+    return [() if isinstance(network, Cities) else (leg.a, leg.b)]
+
+
+def _where(network: Underlay, part: Part) -> Any:
+    """Where the numbers of a part are in those of its kind: a link of two directions has two."""
+    kind, at = part
+    if kind == "bandwidth" and isinstance(network, Linked):
+        return (np.sort(network.ends, axis=1) == np.array(at)).all(axis=1)
+    return at
+
+
+def _in_words(sites: Sites, network: Underlay, part: Part) -> tuple[str, str, str] | None:
     """What a part is called, its speed, and twice that; None for access without a limit, or work that takes nothing."""
-    places = network.places
+    kind, at = part
     if kind == "work":
-        seconds = float(sites.work[at[0]])
+        seconds = float(sites.work[at])
         name = f"local steps of {sites.clients[at[0]]}"
         return (name, format_duration(seconds), format_duration(seconds / 2)) if seconds > 0 else None
-    if kind in ("up", "down"):
-        rate = float(getattr(network, kind)[at[0]])
-        name = f"{kind}link of {places[at[0]]}"
-    elif isinstance(network, Linked):
-        rates = network.bandwidth[_both_ways(network, at)]
-        rate, name = float(rates.min()), f"link {places[at[0]]} to {places[at[1]]}"
-    elif isinstance(network, Pairs):
-        rate, name = float(network.bandwidth[at]), f"way from {places[at[0]]} to {places[at[1]]}"
+    places = [network.places[i] for i in at]
+    if kind != "bandwidth":
+        name = f"{kind}link of {places[0]}"
+    elif isinstance(network, Cities):
+        name = "ways between all places"
     else:
-        assert isinstance(network, Cities)  # noqa: S101 - there are three kinds
-        rate, name = network.bandwidth, "ways between all places"
+        name = f"{'link' if isinstance(network, Linked) else 'way from'} {places[0]} to {places[1]}"
+    rate = float(np.min(np.asarray(getattr(network, kind))[_where(network, part)]))
     return (name, format_rate(rate), format_rate(2 * rate)) if np.isfinite(rate) else None
 
 
-def _both_ways(network: Linked, at: tuple[int, ...]) -> Indices:
-    """The links between two places."""
-    return np.flatnonzero((np.sort(network.ends, axis=1) == np.array(at)).all(axis=1))
-
-
-def _sped(sites: Sites, transfers: Transfers, part: _Part, speed: float) -> tuple[Sites, Transfers]:
+def _sped(sites: Sites, transfers: Transfers, part: Part, speed: float) -> tuple[Sites, Transfers]:
     """The fleet and the network in which a part is so many times as fast; ways stay as they are."""
-    network, at = transfers.network, part.at
-    if part.kind == "work":
+    network, (kind, at) = transfers.network, part
+    if kind == "work":
         work = sites.work.copy()
-        work[at[0]] /= speed
+        work[at] /= speed
         return replace(sites, work=work), transfers
-    if part.kind in ("up", "down"):
-        rates = getattr(network, part.kind).copy()
-        rates[at[0]] *= speed
-        faster: Underlay = replace(network, up=rates) if part.kind == "up" else replace(network, down=rates)
-    elif isinstance(network, Cities):
-        faster = replace(network, bandwidth=network.bandwidth * speed)
-    else:
-        assert isinstance(network, Linked | Pairs)  # noqa: S101 - there are three kinds
-        bandwidth = network.bandwidth.copy()
-        bandwidth[_both_ways(network, at) if isinstance(network, Linked) else at] *= speed
-        faster = replace(network, bandwidth=bandwidth)
-    return sites, replace(transfers, network=faster)
+    rates: Any = np.array(getattr(network, kind))
+    rates[_where(network, part)] *= speed
+    return sites, replace(transfers, network=replace(network, **{kind: rates}))
 
 
 def _layout_without(sites: Sites, layout: Layout, client: int) -> Layout | None:
