@@ -129,15 +129,8 @@ def joined(transfers: Transfers, nodes: Indices) -> Links:
         for a, b in network.ends.tolist():
             if a in at and b in at:
                 found[at[a], at[b]] = found[at[b], at[a]] = True
-    return found if _connected(found) else ~np.eye(n, dtype=bool)
-
-
-def _connected(links: Links) -> bool:
-    reached = np.zeros(len(links), dtype=bool)
-    reached[0] = True
-    for _ in range(len(links)):
-        reached |= links[reached].any(axis=0)
-    return bool(reached.all())
+    in_one_piece = spanning_tree(np.where(found, 0.0, np.inf)) is not None
+    return found if in_one_piece else ~np.eye(n, dtype=bool)
 
 
 def _gossip(

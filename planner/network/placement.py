@@ -114,7 +114,7 @@ class _Search:
             starts = [at, *(chosen for _, chosen in self._below(some, options, prices, 1))]
             rings = [self._around(tops, start, options, prices) for start in starts]
             _, top, at, group_order, top_tour = min(rings, key=lambda ring: ring[0])
-            return self._finished([(top, at, group_order)], tours, top_tour)
+            return self._finished([(top, at, group_order)], top_tour)
         # With one transfer at a time and with all at once: the truth lies between, as servers at one place need none.
         ends = [
             (slowest, chosen, int(v))
@@ -130,8 +130,8 @@ class _Search:
         whole = not kinds[1].ordered and math.prod(map(len, options), start=len(tops)) <= ALL
         if whole:
             layouts = [(int(v), np.array(each), groups) for v in tops for each in product(*options)]
-            return replace(self._finished(layouts, tours, None), exact=True)
-        found = self._finished([(v, chosen, groups) for _, chosen, v in ends], tours, None)
+            return replace(self._finished(layouts, None), exact=True)
+        found = self._finished([(v, chosen, groups) for _, chosen, v in ends], None)
         if group_servers is None and not kinds[1].ordered:
             found = self._moved(found, options, prices)
         return replace(found, exact=not kinds[1].ordered and found.round.seconds <= least * (1 + 1e-9))
@@ -205,7 +205,7 @@ class _Search:
         assert best is not None  # noqa: S101 - the first turn sets it
         return best
 
-    def _finished(self, ends: list[tuple[int, Indices, Indices]], tours: list[Tour], top_tour: Tour | None) -> Placed:
+    def _finished(self, ends: list[tuple[int, Indices, Indices]], top_tour: Tour | None) -> Placed:
         """Order the rings of some placements and time them hop by hop; the shortest round."""
         inner = checked(self.patterns)[1].ordered
         found: list[Placed] = []

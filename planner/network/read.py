@@ -149,21 +149,14 @@ def read_links(path: Path, filling: Filling, *, name: str | None = None) -> Link
     for column in ("a", "b"):
         table.need(column, "Write a list of links with the columns a,b,latency_ms,bandwidth_mbit")
     links = _Links(str(path), filling)
-    columns = {quantity.noun: _column(table, quantity) for quantity in (DISTANCE, DELAY, BANDWIDTH)}
-    known = ("a", "b", "directed", *(column for column in columns.values() if column))
+    columns = [(quantity, _column(table, quantity)) for quantity in (DISTANCE, DELAY, BANDWIDTH)]
+    known = ("a", "b", "directed", *(column for _, column in columns if column))
     table.only(known, "in a list of links", "Remove it, or see docs/networks.md for those that have")
     for row in table.rows():
         ends = row.name("a", "a place"), row.name("b", "a place")
+        numbers = (_of(row, quantity, column) for quantity, column in columns)
         directed = "directed" in table and row["directed"] == "1"
-        links.add(
-            *ends,
-            _of(row, DISTANCE, columns["distance"]),
-            _of(row, DELAY, columns["latency"]),
-            _of(row, BANDWIDTH, columns["bandwidth"]),
-            place=f"line {row.line}",
-            refuse=row.refuse,
-            directed=directed,
-        )
+        links.add(*ends, *numbers, place=f"line {row.line}", refuse=row.refuse, directed=directed)
     if not links.ends:
         table.refuse("there are no links", "Write a line for each")
     return links.underlay(name or path.stem)
@@ -174,7 +167,7 @@ class _Links:
 
     def __init__(self, source: str, filling: Filling) -> None:
         self.source, self.filling = source, filling
-        self.places = Ids()
+        self.places: dict[str, int] = {}
         self.ends: list[tuple[int, int]] = []
         self.latency: list[float] = []
         self.bandwidth: list[float] = []
@@ -192,12 +185,12 @@ class _Links:
         *,
         place: str,
         refuse: Callable[[str, str], NoReturn],
-        directed: bool = False,
+        directed: bool,
     ) -> None:
         """Add a link, both ways unless ``directed``."""
         if a == b:
             refuse(f"a link joins {a!a:.60} with itself", "Remove the line")
-        i, j = (self._place(name) for name in (a, b))
+        i, j = (self.places.setdefault(name, len(self.places)) for name in (a, b))
         ways = ((i, j),) if directed else ((i, j), (j, i))
         for way in ways:
             if way in self.lines:
@@ -225,7 +218,7 @@ class _Links:
 
     def underlay(self, name: str) -> Linked:
         """The network, if it is in one piece."""
-        places, filling = tuple(self.places.names), self.filling
+        places, filling = tuple(self.places), self.filling
         by_distance = self.filled["latency"] > 0
         model = filling.model or LATENCY
         up, down, note = _access(len(places), filling)
@@ -249,27 +242,13 @@ class _Links:
         _in_one_piece(found, self.source)
         return found
 
-    def _place(self, name: str) -> int:
-        if name not in self.places.index:
-            self.places.index[name] = len(self.places.names)
-            self.places.names.append(name)
-        return self.places.index[name]
-
 
 def _in_one_piece(network: Linked, source: str) -> None:
     """Refuse a network with places that others cannot reach."""
-    n = len(network.places)
     for ends, how in ((network.ends, "reached from"), (network.ends[:, ::-1], "heard at")):
-        follow: list[list[int]] = [[] for _ in range(n)]
-        for a, b in ends.tolist():
-            follow[a].append(b)
-        seen, stack = {0}, [0]
-        while stack:
-            new = [b for b in follow[stack.pop()] if b not in seen]
-            seen.update(new)
-            stack += new
-        if len(seen) < n:
-            left = [network.places[i] for i in range(n) if i not in seen]
+        latencies, _, _ = replace(network, ends=ends).tree(0)
+        left = [network.places[i] for i in np.flatnonzero(np.isinf(latencies))]
+        if left:
             raise ScenarioError(
                 f"{source}: the network is in pieces: {join_with_limit(left)} cannot be {how} {network.places[0]}. "
                 "Add a link between the pieces, or remove those places."

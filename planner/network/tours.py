@@ -32,11 +32,6 @@ class Tour:
         """Share by which it may be longer than the shortest."""
         return self.length / self.bound - 1 if self.bound > 0 else (0.0 if self.length == 0 else np.inf)
 
-    @property
-    def exact(self) -> bool:
-        """Whether none is shorter, up to rounding."""
-        return self.length <= self.bound * (1 + 1e-9)
-
 
 def tour_length(costs: Floats, order: Indices | tuple[int, ...]) -> float:
     """Length of a closed tour."""

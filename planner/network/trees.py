@@ -160,9 +160,10 @@ def round_of(sites: Sites, transfers: Transfers, patterns: Sequence[str], layout
     at = layout.group_order
     seconds, parts = kinds[0].lasts(transfers, layout.server, layout.group_servers[at], stays[at])
     legs = [leg for part, g in zip(parts, at, strict=True) if part for leg in (*part, *inner[g])]
-    out = transfers.from_server(layout.server, layout.group_servers) if not kinds[0].ordered else np.zeros(len(stays))
-    back = transfers.to_server(layout.server, layout.group_servers) if not kinds[0].ordered else np.zeros(len(stays))
-    return Round(seconds, tuple(legs), stays + out + back)
+    if not kinds[0].ordered:
+        stays = stays + transfers.from_server(layout.server, layout.group_servers)
+        stays = stays + transfers.to_server(layout.server, layout.group_servers)
+    return Round(seconds, tuple(legs), stays)
 
 
 def beside(sites: Sites, patterns: Sequence[str], layout: Layout) -> Indices:

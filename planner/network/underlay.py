@@ -87,10 +87,6 @@ class Underlay(ABC):
         """Seconds for which each bit keeps the slowest link of the way busy."""
         return self.between(rows, columns).per_bit
 
-    def path(self, a: int, b: int) -> list[int]:
-        """Places on the way from one place to another, both with it."""
-        return [a, b] if a != b else [a]
-
     def index(self, place: str, where: str) -> int:
         """The number of a place.
 
@@ -164,13 +160,6 @@ class Linked(Underlay):
             return super().slowest(rows, columns)
         ways = [[self.links_between(a, b) for b in np.asarray(columns).tolist()] for a in np.asarray(rows).tolist()]
         return np.array([[max((1 / self.bandwidth[link] for link in way), default=0.0) for way in row] for row in ways])
-
-    def path(self, a: int, b: int) -> list[int]:
-        """Places on the shortest path, both ends with it."""
-        found = [b]
-        while found[-1] != a:
-            found.append(int(self.ends[self.tree(a)[2][found[-1]], 0]))
-        return found[::-1]
 
     def links_between(self, a: int, b: int) -> list[int]:
         """Links on the shortest path."""
