@@ -26,11 +26,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from planner.cost import stragglers, uneven
-from planner.cost.patterns import FloatArray, schedules
+from planner.cost.patterns import schedules
 from planner.cost.spec import CostError, Method, RoundSpec, in_step, levels
 from planner.scenario.network import NOTHING
 
@@ -68,9 +67,10 @@ def round_cost(spec: RoundSpec) -> RoundCost:
         CostError: If stragglers are asked for at a size that cannot be drawn, or the round is too long for a number.
     """
     if spec.network.timer is not None:
-        seconds, error, draws = _timed(spec), 0.0, 0
+        seconds = spec.network.timer(spec.topology, spec.K, spec.compute, spec.model_bytes)
+        error, draws = 0.0, 0
     elif spec.topology.uneven:
-        seconds, error, draws = _mean(_uneven(spec))
+        seconds, error, draws = stragglers.moments(uneven.durations(spec))
     elif spec.compute.random:
         seconds, error, draws = stragglers.mean_duration(spec)
     else:
@@ -83,24 +83,6 @@ def round_cost(spec: RoundSpec) -> RoundCost:
         )
     traffic = _traffic(spec)
     return RoundCost(seconds, sum(traffic), traffic, error, draws, spec.topology.id, spec.method)
-
-
-def _timed(spec: RoundSpec) -> float:
-    """Duration of a round on a network whose hops are known [s]."""
-    assert spec.network.timer is not None  # noqa: S101 - asked before
-    return spec.network.timer(spec.topology, spec.K, spec.compute, spec.model_bytes)
-
-
-@lru_cache(maxsize=256)
-def _uneven(spec: RoundSpec) -> FloatArray:
-    return uneven.durations(spec)
-
-
-def _mean(times: FloatArray) -> tuple[float, float, int]:
-    """Mean of draws, its standard error and their number; of one, which is exact, without both."""
-    if times.size == 1:
-        return float(times[0]), 0.0, 0
-    return float(times.mean()), float(times.std(ddof=1)) / math.sqrt(times.size), times.size
 
 
 def _traffic(spec: RoundSpec) -> tuple[float, ...]:

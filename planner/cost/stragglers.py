@@ -69,7 +69,13 @@ def mean_duration(spec: RoundSpec) -> tuple[float, float, int]:
     if not any(level.together for level in tiers) and math.prod(shape) <= _LARGEST_DRAW:
         mean, error, draws = _moments(*_key(spec, tiers, shape))
         return in_step(tiers, 0.0) + spec.work * mean, spec.work * error, draws
-    times = durations(spec)
+    return moments(durations(spec))
+
+
+def moments(times: FloatArray) -> tuple[float, float, int]:
+    """Mean of draws, its standard error, and their number; of one, which is exact, without both."""
+    if times.size == 1:
+        return float(times[0]), 0.0, 0
     return float(times.mean()), float(times.std(ddof=1)) / math.sqrt(times.size), times.size
 
 
@@ -127,9 +133,8 @@ def _large_units(
 
 @lru_cache(maxsize=4096)
 def _moments(*key: Any) -> tuple[float, float, int]:
-    """Mean of the unit durations, its standard error, and how many there are."""
-    unit = _unit(*key)
-    return float(unit.mean()), float(unit.std(ddof=1)) / math.sqrt(unit.size), unit.size
+    """Of the unit durations."""
+    return moments(_unit(*key))
 
 
 def _pooled(tiers: tuple[Level, ...]) -> tuple[Level, ...]:

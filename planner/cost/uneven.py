@@ -45,6 +45,7 @@ class _Line(NamedTuple):
     own: float  # time that a call of a node adds [s]
 
 
+@lru_cache(maxsize=256)
 def durations(spec: RoundSpec) -> FloatArray:
     """Duration of the round [s] for every draw, shape (draws,); of one, which is exact, where nothing is random.
 
@@ -128,12 +129,12 @@ def _models(topology: Topology, hops: tuple[Link | None, ...], members: Members 
         if link is None:
             found.append(0.0)
         else:
-            links, shares = [link], np.ones((1, 1))
-            if level == topology.depth - 1 and members is not None and members.link_of is not None:
-                links = [*members.links, link]
+            links, link_of = _links(link, members if level == topology.depth - 1 else None)
+            shares = np.ones((1, 1))
+            if link_of is not None:
                 shares = np.zeros((len(links), len(there)))
                 weights = 1 / np.repeat(children.sizes, children.sizes)
-                np.add.at(shares, (members.link_of, children.parents), weights)
+                np.add.at(shares, (link_of, children.parents), weights)
             models = schedules()[tier.pattern.id].models
             each = np.array([[models(n, n, 1, one) for n in there.tolist()] for one in links])
             found.append(passes * float(topology.presence(level) @ (shares * each).sum(axis=0)))
@@ -154,13 +155,10 @@ def on_air(spec: RoundSpec) -> float:
     """Device-seconds of sending and receiving on the links of clients; each link as if its node had no other."""
     tier, link, level = spec.topology.tiers[-1], spec.network.links[-1], spec.topology.depth - 1
     children = _children(tier)
-    links: list[Link | None] = [link]
-    of = np.zeros(len(children.shares), dtype=np.int64)
-    if spec.members is not None and spec.members.link_of is not None:
-        links, of = [*spec.members.links, link], spec.members.link_of
+    links, link_of = _links(link, spec.members)
     wires, there = [wire(one, spec.model_bytes) for one in links], _taking_part(children, tier.drawn)
     each = np.array([[schedules()[tier.pattern.id].on_air(n, one) for n in there.tolist()] for one in wires])
-    mine = each[of, children.parents] / children.sizes[children.parents]
+    mine = each[0 if link_of is None else link_of, children.parents] / children.sizes[children.parents]
     passes = math.prod(one.passes for one in spec.topology.tiers)
     return passes * float(spec.topology.presence(level)[children.parents] @ mine)
 
@@ -174,6 +172,13 @@ def _crowd(schedule: Schedule, children: Children, members: Members | None) -> C
     if members is not None and members.pace is not None:
         pace = members.pace
     return schedule.crowd(children.parents, link, pace)
+
+
+def _links(link: Link | None, members: Members | None) -> tuple[list[Link | None], Ints | None]:
+    """Links of clients by number, the scenario's last, and the number of every client's; None where all have that."""
+    if members is None or members.link_of is None:
+        return [link], None
+    return [*members.links, link], members.link_of
 
 
 def _pace(spec: RoundSpec) -> FloatArray | float:
@@ -217,7 +222,8 @@ def _lines(spec: RoundSpec) -> list[_Line]:
     links, tiers, members = spec.network.links, spec.topology.tiers, spec.members
     every = [_children(tier) for tier in tiers]
     for level, (tier, link, children) in enumerate(zip(tiers, links, every, strict=True)):
-        listed = level == len(tiers) - 1 and link is not None and members is not None and members.link_of is not None
+        own_links, link_of = _links(link, members if level == len(tiers) - 1 and link is not None else None)
+        listed = link_of is not None
         shared = spec.method == "schedule" and link is not None and link.sharing == "per-server" and not listed
         sharers = np.ones(len(children.sizes), dtype=np.int64)
         alone = level == 0 or links[level - 1] is not None
@@ -225,11 +231,10 @@ def _lines(spec: RoundSpec) -> list[_Line]:
             there = _taking_part(children, tier.drawn)
             active = there if tier.pattern.side_by_side(2) > 1 else np.ones_like(there)
             sharers = _at_once(active, level, spec, every)
-        own_wires, link_of = None, None
-        if listed and link is not None and members is not None and members.link_of is not None:
-            wires = [wire(one, spec.model_bytes) for one in (*members.links, link)]
+        own_wires = None
+        if listed:
+            wires = [wire(one, spec.model_bytes) for one in own_links]
             own_wires = Wire(*(np.array(part) for part in zip(*wires, strict=True)))  # type: ignore[arg-type]
-            link_of = members.link_of  # -1 is the last
         found.append(
             _Line(
                 schedule=schedules()[tier.pattern.id],

@@ -37,6 +37,7 @@ class Schedule(ABC):
 
     id: ClassVar[str]  # of the pattern
     pools: ClassVar[bool]  # whether such tiers are one larger tier where nothing travels between them
+    joins: ClassVar[np.ufunc]  # makes the duration of a pass of those of its children's turns
 
     @abstractmethod
     def models(self, asked: float, came: float, ended: float, link: Link | None) -> float:
@@ -79,17 +80,17 @@ class Schedule(ABC):
     def crowd(self, node: Ints, link: Ints, pace: FloatArray) -> Crowd:
         """Join children that a pass need not tell apart, given their nodes in order, their links and work."""
 
-    @abstractmethod
     def over(self, times: FloatArray, starts: Ints) -> FloatArray:
         """Reduce durations of turns, those of each node beginning at one of the ``starts``, to those of passes."""
+        return np.asarray(self.joins.reduceat(times, starts))
 
-    @abstractmethod
     def digest(self, times: FloatArray, together: bool) -> FloatArray:
         """Reduce the children's durations on the last axis to what a pass (``together``: `meet`) needs of them.
 
         Without ``together``: one number, which is in proportion to the durations, and grows by a pass's turns times
         what all of them grow by.
         """
+        return np.asarray(self.joins.reduce(times, axis=-1))
 
     def condense(self, digest: FloatArray) -> FloatArray:
         """Leave out of a digest what decides no pass."""

@@ -17,6 +17,7 @@ class Ring(Schedule):
 
     id = "ring"
     pools = False
+    joins = np.add
 
     def models(self, asked: float, came: float, ended: float, link: Link | None) -> float:
         """One to each that is asked, and one up at the end; a relayed hop is two traversals."""
@@ -66,14 +67,6 @@ class Ring(Schedule):
         )
         work = np.asarray(np.bincount(of.reshape(-1), weights=pace), dtype=np.float64)
         return Crowd(keys[0], keys[1], keys[2], keys[3] == 1, count, work)
-
-    def over(self, times: FloatArray, starts: Ints) -> FloatArray:
-        """Their sum."""
-        return np.asarray(np.add.reduceat(times, starts))
-
-    def digest(self, times: FloatArray, together: bool) -> FloatArray:
-        """Their sum."""
-        return np.asarray(times.sum(axis=-1))
 
     def play(self, channel: Server, children: Sequence[Call], at: float, done: Done) -> None:
         """Done when the last child's upload is."""

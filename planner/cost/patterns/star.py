@@ -19,6 +19,7 @@ class Star(Schedule):
 
     id = "star"
     pools = True
+    joins = np.maximum
 
     def models(self, asked: float, came: float, ended: float, link: Link | None) -> float:
         """One down, and one up of those who come."""
@@ -58,14 +59,10 @@ class Star(Schedule):
         one = np.ones(keys.shape[1], dtype=np.int64)
         return Crowd(keys[0], keys[1], keys[1], one == 1, one, slowest)
 
-    def over(self, times: FloatArray, starts: Ints) -> FloatArray:
-        """The longest."""
-        return np.asarray(np.maximum.reduceat(times, starts))
-
     def digest(self, times: FloatArray, together: bool) -> FloatArray:
         """The slowest; or all in the order in which they finish, and how many then have not sent."""
         if not together:
-            return np.asarray(times.max(axis=-1))
+            return super().digest(times, together)
         unsent = np.arange(times.shape[-1], 0, -1, dtype=np.float64)
         return np.stack([np.sort(times, axis=-1), np.broadcast_to(unsent, times.shape)], axis=-2)
 
