@@ -139,7 +139,12 @@ def compare(scenario: Scenario, path: Path) -> Comparison:
     after = _corrected(scenario, settings)
     spec_after = target.run(ask(after).round_spec(topology))
     costs = [round_cost(one) for one in (spec, spec_after)]
-    rows = [("time of a round", "s", "seconds"), ("traffic of a round", "bytes", "bytes")] if target.network else []
+    parts = [("time of a round", "s", "seconds"), ("traffic of a round", "bytes", "bytes")] if target.network else []
+    before, then = (one.compute.step_time for one in (spec, spec_after))
+    rows = [
+        *((name, unit, getattr(costs[0], x), measured.mean(x), getattr(costs[1], x)) for name, unit, x in parts),
+        ("time of a local step", "s", before, measured.per_call("work_seconds") / spec.K, then),
+    ]
     try:
         best = recommend(after, details=False).recommended
     except NoAnswerError:
@@ -153,24 +158,9 @@ def compare(scenario: Scenario, path: Path) -> Comparison:
         predicted_to="" if answer.target is None else answer.target.defined_by,
         metric_first=measured.rounds[0].metric,
         metric=measured.rounds[-1].metric,
-        rows=(
-            *(
-                Against(
-                    name=name,
-                    unit=unit,
-                    predicted=getattr(costs[0], part),
-                    measured=measured.mean(part),
-                    corrected=getattr(costs[1], part),
-                )
-                for name, unit, part in rows
-            ),
-            Against(
-                name="time of a local step",
-                unit="s",
-                predicted=spec.compute.step_time,
-                measured=measured.per_call("work_seconds") / spec.K,
-                corrected=spec_after.compute.step_time,
-            ),
+        rows=tuple(
+            Against(name=name, unit=unit, predicted=predicted, measured=taken, corrected=corrected)
+            for name, unit, predicted, taken, corrected in rows
         ),
         corrections=tuple(settings.values()),
         best=answer.recommended,

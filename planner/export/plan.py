@@ -33,12 +33,9 @@ ELSEWHERE = ("hhfl", "hsl", "hga", "hga-fl", "gossip")
 class Plan:
     """A plan."""
 
-    title: str  # of the scenario
     topology: Topology  # with the numbers of its tiers
-    names: tuple[str, ...]  # of the children of every tier, top first
     clients: dict[str, tuple[str, ...]]  # names, each with the names of the groups it is in, top first
     K: int  # local steps
-    seed: int  # of every random draw
     rate: float  # raw learning rate of a local step
     rate_from: str  # where the rate comes from
     answer: Recommendation  # what the planner says
@@ -77,20 +74,20 @@ class Plan:
                 "passes": tier.passes,
                 "order": tier.order if tier.pattern.ordered else "fixed",
             }
-            for name, tier in zip(self.names, self.topology.tiers, strict=True)
+            for name, tier in zip(self.scenario.names, self.topology.tiers, strict=True)
         ]
 
     def toml(self, target: str) -> str:
         """Write plan.toml for a target."""
         row, answer = self.row, self.answer
         lines = [
-            f"# {one_line(self.title or 'A plan')}: {self.topology.title}. Written by hfl-plan {version()}.",
+            f"# {one_line(self.scenario.title or 'A plan')}: {self.topology.title}. Written by hfl-plan {version()}.",
             f'id = "{self.id}"',
             f'target = "{target}"  # what runs it',
             f"rounds = {self.rounds}  # to the target, {answer.recommend.predictor}",
             f"local_steps = {self.K}",
             f"rate = {self.rate!r}  # of a local step: {self.rate_from}",
-            f"seed = {self.seed}",
+            f"seed = {self.scenario.seed}",
         ]
         for tier in self.tiers:
             lines += ["", "[[tiers]]", *(f"{key} = {_toml(value)}" for key, value in tier.items())]
@@ -157,12 +154,9 @@ def plan(
     else:
         clients = _named(sized, groups) if groups else _numbered(sized, scenario.names)
     return Plan(
-        title=scenario.title,
         topology=sized,
-        names=scenario.names,
         clients=clients,
         K=int(question.values["K"]),
-        seed=scenario.seed,
         rate=found,
         rate_from=said,
         answer=answer,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from string import Template
@@ -103,9 +104,9 @@ def scenario_files(told: Mapping[str, Any], folder: Path) -> dict[str, str]:
 def project(plan: Plan, target: Target, answer: Exported) -> dict[str, str]:
     """Make the files of a project."""
     words = {
-        "title": one_line(plan.title) or "A plan",
+        "title": one_line(plan.scenario.title) or "A plan",
         "topology": plan.topology.title,
-        "meaning": plan.topology.meaning(*plan.names),
+        "meaning": plan.topology.meaning(*plan.scenario.names),
         "notes": "\n".join(f"- {note}" for note in answer.notes),
         "version": version(),
         "clients": str(len(plan.clients)),
@@ -156,7 +157,7 @@ def _notes(plan: Plan, target: Target, planned: Price, priced: Price | None) -> 
         said.append("Clients are waited for: what to do where one does not come (availability) is not exported.")
     if not plan.scenario.network.whole:
         said.append("Models are sent whole: their compression is not exported.")
-    if not plan.weights and _uneven(plan):
+    if not plan.weights and len(set(Counter(plan.clients.values()).values())) > 1:
         said.append("Groups have different numbers of clients; the prediction is for groups of one size.")
     return tuple(said)
 
@@ -173,10 +174,3 @@ def _undecided(plan: Plan) -> Iterator[str]:
         yield f"The verdict is a toss-up by {by}: {names_or(case.best)}. This runs {runs}."
     if whole.on == "objective":
         yield f"The verdict depends on the objective, and this is for {by}: --objective gives another."
-
-
-def _uneven(plan: Plan) -> bool:
-    sizes: dict[tuple[str, ...], int] = {}
-    for path in plan.clients.values():
-        sizes[path] = sizes.get(path, 0) + 1
-    return len(set(sizes.values())) > 1
