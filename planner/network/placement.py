@@ -13,7 +13,7 @@ import numpy as np
 from planner.network.hops import Transfers
 from planner.network.sites import Sites
 from planner.network.tours import Tour, shortest_tour
-from planner.network.trees import Layout, Round, checked, ring_order, round_of
+from planner.network.trees import PASSES, Layout, Round, checked, ring_order, round_of
 from planner.network.underlay import Floats, Indices
 
 MANY: Final = 500  # places beyond which only those of clients and of medoids are tried for servers
@@ -72,7 +72,7 @@ def as_good(sites: Sites, transfers: Transfers, patterns: Sequence[str], placed:
         if not kind.ordered:
             stays = stays - transfers.from_server(layout.server, places) - transfers.to_server(layout.server, places)
     tried = _tops(transfers, places)
-    seconds = kind.at_each(transfers, tried, places, stays, Tour(tuple(range(len(places))), 0.0, 0.0))
+    seconds = kind.at_each(transfers, tried, places, stays, np.arange(len(places)))
     found = seconds.argsort(kind="stable")
     near = (seconds[found] <= placed.round.seconds * (1 + slack)) & (tried[found] != layout.server)
     return np.asarray(tried[found][near])
@@ -116,22 +116,20 @@ class _Search:
             _, top, at, group_order, top_tour = min(rings, key=lambda ring: ring[0])
             return self._finished([(top, at, group_order)], top_tour)
         # With one transfer at a time and with all at once: the truth lies between, as servers at one place need none.
-        ends = [
-            (slowest, chosen, int(v))
+        alone, crowded = (
+            sorted(
+                zip(self._below(tops, options, prices, crowd), tops.tolist(), strict=True), key=lambda end: end[0][0]
+            )
             for crowd in (1, len(every))
-            for (slowest, chosen), v in zip(self._below(tops, options, prices, crowd), tops, strict=True)
-        ]
-        least = min(end[0] for end in ends[: len(tops)])
-        ends = (
-            sorted(ends[: len(tops)], key=lambda end: end[0])[:TRIED]
-            + sorted(ends[len(tops) :], key=lambda end: end[0])[:TRIED]
         )
+        least = alone[0][0][0]
         groups = np.arange(len(every))
         whole = not kinds[1].ordered and math.prod(map(len, options), start=len(tops)) <= ALL
         if whole:
             layouts = [(int(v), np.array(each), groups) for v in tops for each in product(*options)]
             return replace(self._finished(layouts, None), exact=True)
-        found = self._finished([(v, chosen, groups) for _, chosen, v in ends], None)
+        ends = (*alone[:TRIED], *crowded[:TRIED])
+        found = self._finished([(v, chosen, groups) for (_, chosen), v in ends], None)
         if group_servers is None and not kinds[1].ordered:
             found = self._moved(found, options, prices)
         return replace(found, exact=not kinds[1].ordered and found.round.seconds <= least * (1 + 1e-9))
@@ -187,8 +185,7 @@ class _Search:
         at = at.copy()
         for _ in range(10):
             tour = self._tour(at, True)
-            order = np.array(tour.order)
-            top_prices = checked(["ring"])[0].at_each(self.transfers, tops, at, np.zeros(len(at)), tour)
+            top_prices = PASSES["ring"].at_each(self.transfers, tops, at, np.zeros(len(at)), tour)
             top = int(tops[top_prices.argmin()])
             group_order, whole = self._order(top, at)
             order = at[group_order]
@@ -235,12 +232,11 @@ class _Search:
         effort = {} if long else {"kicks": 0, "climbs": 30}
         return ring_order(self.transfers, server, places, seed=self.seed, **effort)
 
-    def _tour(self, places: Indices, ordered: bool) -> Tour:
+    def _tour(self, places: Indices, ordered: bool) -> Indices:
         """A tour of the children alone, which tells where a server costs least."""
-        n = len(places)
         if not ordered:
-            return Tour(tuple(range(n)), 0.0, 0.0)
-        return shortest_tour(self.transfers.hops(places, places), seed=self.seed, kicks=0, climbs=0)
+            return np.arange(len(places))
+        return np.array(shortest_tour(self.transfers.hops(places, places), seed=self.seed, kicks=0, climbs=0).order)
 
     def _candidates(self, places: Indices) -> Indices:
         """Places that are tried for a group's server: all, or those of its clients where there are very many."""

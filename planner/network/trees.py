@@ -6,11 +6,10 @@ to the first child, from child to child, and back: straight, by the network's wa
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import ClassVar, Final
+from typing import Final
 
 import numpy as np
 
@@ -25,7 +24,6 @@ from planner.network.underlay import Floats, Indices
 class Leg:
     """A part of what a round waits for."""
 
-    kind: str  # ``transfer`` or ``work``
     a: int  # a, b: places; the same for work
     b: int
     seconds: float  # how long
@@ -33,44 +31,31 @@ class Leg:
     client: int | None = None  # whose work it is; None for transfers
 
 
-class Pass(ABC):
-    """What one pass over the children of a server takes."""
+class Star:
+    """What one pass over the children of a server takes, all at the same time."""
 
-    ordered: ClassVar[bool] = False
+    ordered = False
 
-    @abstractmethod
     def lasts(
-        self, transfers: Transfers, server: int, places: Indices, stays: Floats, beside: int = 0
+        self, transfers: Transfers, server: int, places: Indices, stays: Floats, beside: int
     ) -> tuple[float, list[list[Leg]]]:
         """Seconds of a pass, and the legs that it waits for, by child; children that it does not wait for have none.
 
-        ``beside`` counts the transfers of other stars that use the access of the server's place at the same time.
+        That is the slowest child's way there and back. ``beside`` counts the transfers of other stars that use the
+        access of the server's place at the same time.
         """
-
-    @abstractmethod
-    def at_each(self, transfers: Transfers, candidates: Indices, places: Indices, stays: Floats, tour: Tour) -> Floats:
-        """Seconds of a pass from each of some places for the server."""
-
-
-class Star(Pass):
-    """All children at the same time."""
-
-    def lasts(
-        self, transfers: Transfers, server: int, places: Indices, stays: Floats, beside: int = 0
-    ) -> tuple[float, list[list[Leg]]]:
-        """The slowest child's way there and back."""
         down, up = transfers.from_server(server, places, beside), transfers.to_server(server, places, beside)
         times = down + stays + up
         last = int(times.argmax())
         legs: list[list[Leg]] = [[] for _ in places]
         place = int(places[last])
-        legs[last] = [
-            Leg("transfer", server, place, float(down[last])), Leg("transfer", place, server, float(up[last]))
-        ]  # fmt: skip
+        legs[last] = [Leg(server, place, float(down[last])), Leg(place, server, float(up[last]))]
         return float(times[last]), legs
 
-    def at_each(self, transfers: Transfers, candidates: Indices, places: Indices, stays: Floats, tour: Tour) -> Floats:
-        """The slowest child's way."""
+    def at_each(
+        self, transfers: Transfers, candidates: Indices, places: Indices, stays: Floats, tour: Indices
+    ) -> Floats:
+        """Seconds of a pass from each of some places for the server: the slowest child's way."""
         found = [
             (transfers.from_server(int(v), places) + stays + transfers.to_server(int(v), places)).max()
             for v in candidates
@@ -78,24 +63,26 @@ class Star(Pass):
         return np.array(found)
 
 
-class Ring(Pass):
-    """One child after the other, in the order given."""
+class Ring:
+    """The same, one child after the other, in the order given."""
 
     ordered = True
 
     def lasts(
-        self, transfers: Transfers, server: int, places: Indices, stays: Floats, beside: int = 0
+        self, transfers: Transfers, server: int, places: Indices, stays: Floats, beside: int
     ) -> tuple[float, list[list[Leg]]]:
         """All hops and all stays."""
         way = np.concatenate([[server], places, [server]])
         hops = one_by_one(transfers, way)
-        legs = [[Leg("transfer", int(a), int(b), float(t))] for a, b, t in zip(way[:-2], way[1:-1], hops, strict=False)]
-        legs[-1].append(Leg("transfer", int(way[-2]), server, float(hops[-1])))
+        legs = [[Leg(int(a), int(b), float(t))] for a, b, t in zip(way[:-2], way[1:-1], hops, strict=False)]
+        legs[-1].append(Leg(int(way[-2]), server, float(hops[-1])))
         return float(hops.sum() + stays.sum()), legs
 
-    def at_each(self, transfers: Transfers, candidates: Indices, places: Indices, stays: Floats, tour: Tour) -> Floats:
-        """The tour of the children with the server put in where it costs least."""
-        order = places[list(tour.order)]
+    def at_each(
+        self, transfers: Transfers, candidates: Indices, places: Indices, stays: Floats, tour: Indices
+    ) -> Floats:
+        """The tour of the children, an order of theirs, with the server put in where it costs least."""
+        order = places[tour]
         after = np.roll(order, -1)
         to, from_ = transfers.hops(order, candidates), transfers.hops(candidates, after)
         own = one_by_one(transfers, np.append(order, order[0]))
@@ -103,6 +90,7 @@ class Ring(Pass):
         return np.asarray(more.min(axis=1) + (own.sum() if len(order) > 1 else 0.0) + stays.sum())
 
 
+Pass = Star | Ring
 PASSES: Final[Mapping[str, Pass]] = MappingProxyType({"star": Star(), "ring": Ring()})
 
 
@@ -142,27 +130,22 @@ def round_of(sites: Sites, transfers: Transfers, patterns: Sequence[str], layout
     Raises:
         ScenarioError: For other depths or patterns.
     """
-    kinds = checked(patterns)
-    if len(kinds) == 1:
-        order = layout.orders[0]
-        seconds, parts = kinds[0].lasts(transfers, layout.server, sites.at[order], sites.work[order])
-        legs = _with_work(parts, sites, order, 1)
-        return Round(seconds, tuple(legs), np.array([seconds]))
-    assert layout.group_servers is not None  # noqa: S101 - a layout of two tiers has them
-    stays = np.zeros(len(sites.groups))
-    inner: list[list[Leg]] = [[] for _ in sites.groups]
+    kinds, ends = checked(patterns), layout.group_servers
+    if len(kinds) == 1:  # the top server is that of one group, at no distance
+        kinds, ends, passes = [PASSES["star"], *kinds], np.array([layout.server]), 1
+    assert ends is not None  # noqa: S101 - a layout of two tiers has them
+    stays = np.zeros(len(ends))
+    inner: list[list[Leg]] = []
     crowd = beside(sites, patterns, layout)
     for g, order in enumerate(layout.orders):
-        end = int(layout.group_servers[g])
-        one, parts = kinds[1].lasts(transfers, end, sites.at[order], sites.work[order], int(crowd[g]))
+        one, parts = kinds[1].lasts(transfers, int(ends[g]), sites.at[order], sites.work[order], int(crowd[g]))
         stays[g] = passes * one
-        inner[g] = _with_work(parts, sites, order, passes)
+        inner.append(_with_work(parts, sites, order, passes))
     at = layout.group_order
-    seconds, parts = kinds[0].lasts(transfers, layout.server, layout.group_servers[at], stays[at])
+    seconds, parts = kinds[0].lasts(transfers, layout.server, ends[at], stays[at], 0)
     legs = [leg for part, g in zip(parts, at, strict=True) if part for leg in (*part, *inner[g])]
     if not kinds[0].ordered:
-        stays = stays + transfers.from_server(layout.server, layout.group_servers)
-        stays = stays + transfers.to_server(layout.server, layout.group_servers)
+        stays = stays + transfers.from_server(layout.server, ends) + transfers.to_server(layout.server, ends)
     return Round(seconds, tuple(legs), stays)
 
 
@@ -183,7 +166,7 @@ def _with_work(parts: list[list[Leg]], sites: Sites, order: Indices, times: int)
         if part:
             place = int(sites.at[client])
             found += [replace(leg, times=times) for leg in part]
-            found.append(Leg("work", place, place, float(sites.work[client]), times, client))
+            found.append(Leg(place, place, float(sites.work[client]), times, client))
     return found
 
 

@@ -58,14 +58,13 @@ class Timing:
         patterns = tuple(tier.pattern.id for tier in (tiers[-1:] if alone else tiers))
         if len(patterns) == 2 and tiers[0].taking_part != len(self.question.sites.groups):
             raise ScenarioError("network: counts are those of --sites. Change the file.")
-        parts, layout = self._tree(patterns, 1 if alone else tiers[-1].passes)
+        passes = 1 if alone else tiers[-1].passes
+        parts, layout = self._tree(patterns, passes)
         steps = self.question.scenario.compute.step_time * self.question.scenario.number("K")
         scale = K * compute.step_time / steps if steps else 0.0
         work, bits = self.question.sites.work * scale, 8 * model_bytes
-        if alone:
-            return parts[0].seconds(bits, work[layout.orders[0]])
         groups = zip(parts[1:], layout.orders, strict=True)
-        stays = np.array([tiers[-1].passes * part.seconds(bits, work[order]) for part, order in groups])
+        stays = np.array([passes * part.seconds(bits, work[order]) for part, order in groups])
         return parts[0].seconds(bits, stays[layout.group_order])
 
     def layout(self, patterns: tuple[str, ...], passes: int) -> Layout:
@@ -86,10 +85,9 @@ class Timing:
 
 def _passes(fleet: Sites, transfers: Transfers, patterns: tuple[str, ...], layout: Layout) -> tuple[_Pass, ...]:
     """The passes of a tree, top first, then group by group."""
-    if layout.group_servers is None:
-        return (_pass(transfers, patterns[0], layout.server, fleet.at[layout.orders[0]]),)
-    ends = layout.group_servers
-    crowd = beside(fleet, patterns, layout).tolist()
+    crowd, ends = beside(fleet, patterns, layout).tolist(), layout.group_servers
+    if ends is None:  # the top server is that of one group, at no distance
+        patterns, ends = ("star", *patterns), np.array([layout.server])
     groups = (
         _pass(transfers, patterns[1], int(end), fleet.at[order], others)
         for end, order, others in zip(ends, layout.orders, crowd, strict=True)
