@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from math import prod
 from typing import Any
 
@@ -153,9 +153,8 @@ def _hsl(asked: Asked, fleet: Fleet) -> Iterator[Racer]:
     """The budgets that the theorem puts first at so many edges."""
     _everybody(fleet, "hsl")
     found = hsl.solve(hsl.pose({"nodes": f"{fleet.clients}", "edges": f"{asked.edges}"}, None, {})).budgets
-    budgets = {name: getattr(found, name) for name in ("n_h", "b_hs", "b_hh", "b_sh")}
     edges = found.edges(fleet.clients)
-    options = {"n_s": fleet.clients, **budgets, **_steps(fleet)}
+    options = {"n_s": fleet.clients, **asdict(found), **_steps(fleet)}
     yield Racer("hsl", "hsl", f"HSL, {found.n_h} hubs, {edges} edges", "hsl", options, at_nodes=True)
 
 

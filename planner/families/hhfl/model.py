@@ -108,13 +108,12 @@ class Modes:
 
 def modes(layout: Layout, gaps: Gaps) -> Modes:
     """Find the modes of one layout."""
-    moments = Moments.of(layout.links, layout.home, gaps)
-    return moments.modes(moments.loads, moments.products, moments.sums)
+    return Moments.of(layout.links, layout.home, gaps).modes()
 
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """What energies and eigenvalues follow from, on the side of the servers."""
+    """What energies and eigenvalues follow from, on the side of the servers; the first three may be stacked."""
 
     loads: Floats  # shares of the clients, of shape (servers,)
     products: Floats  # ``A' P A`` of the weights A and the shares P
@@ -140,27 +139,28 @@ class Moments:
         shared = weights.T / clients
         return cls(weights.mean(axis=0), shared @ weights, shared @ columns, columns, homes, total, clients)
 
-    def modes(self, loads: Floats, products: Floats, sums: Floats) -> Modes:
-        """Find the modes of moments of this kind, perhaps stacked."""
-        used = loads > ERASED  # a server without clients takes no part
-        root = np.where(used, 1 / np.sqrt(np.where(used, loads, 1)), 0)
+    def modes(self) -> Modes:
+        """Find the modes."""
+        used = self.loads > ERASED  # a server without clients takes no part
+        root = np.where(used, 1 / np.sqrt(np.where(used, self.loads, 1)), 0)
         scale = root[..., :, None] * root[..., None, :]
-        values, vectors = np.linalg.eigh(products * scale)
+        values, vectors = np.linalg.eigh(self.products * scale)
         values, vectors = np.clip(values[..., ::-1], 0, 1), vectors[..., ::-1]
-        crosses = (cross * scale for cross in self._crosses(loads, products, sums))
+        crosses = (cross * scale for cross in self._crosses())
         found = [np.einsum("...nk,...nm,...mk->...k", vectors, cross, vectors) for cross in crosses]
         kept = values > ERASED
         energy = np.where(kept[..., None, :], np.stack(found, -2), 0) / np.where(kept, values, 1)[..., None, :]
         energy = np.maximum(energy, 0)
         return Modes(np.where(kept, values, 0), energy, np.maximum(self.total - energy.sum(-1), 0))
 
-    def _crosses(self, loads: Floats, products: Floats, sums: Floats) -> tuple[Floats, Floats]:
+    def _crosses(self) -> tuple[Floats, Floats]:
         """``A' P C P A`` for the covariances C between clients of gaps of size 1."""
+        loads, sums = self.loads, self.sums
         if not self.homes.size:
             known = sums @ np.swapaxes(sums, -1, -2)
             return known, np.zeros_like(known)
         grouped = (sums / self.homes) @ np.swapaxes(sums, -1, -2)
-        inside = (products - grouped) / max(self.clients - len(self.homes), 1)
+        inside = (self.products - grouped) / max(self.clients - len(self.homes), 1)
         between = (grouped - loads[..., :, None] * loads[..., None, :]) / max(len(self.homes) - 1, 1)
         return inside, between
 

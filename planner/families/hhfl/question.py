@@ -374,7 +374,7 @@ def _best(question: Question, goal: float, apart: Option, hybrid: Option, ways: 
     of = replace(question, layout=weighed.layout)
     bound, needed = of.gain, of.break_even[objective]
     low, high = sorted(bound ** float(calibration.power(uneven, end)) for end in ("low", "high"))
-    gain, probability = Gain(bound, bound**power, low, high), _above(_drawn_gains(of), needed)
+    gain, probability = Gain(bound, bound**power, low, high), _probability(of, needed)
     verdict, reasons = _verdict(of, gain, needed, probability, weighed.parts)
     return Best(
         objective=objective,
@@ -422,8 +422,8 @@ def _goal(question: Question) -> float:
     )
 
 
-def _drawn_gains(question: Question) -> Floats | None:
-    """The gains that runs let expect where what was not given is drawn; None where all was."""
+def _probability(question: Question, needed: float) -> float | None:
+    """Share of draws in which runs let expect a gain above what is needed; None where all was given."""
     free = np.array([question.scenario.known[name].origin != "given" for name in DRAWN])
     if not free.any():
         return None
@@ -431,13 +431,9 @@ def _drawn_gains(question: Question) -> Floats | None:
     factors = np.where(free, FACTOR ** rng.uniform(-1, 1, (DRAWS, len(DRAWN))), 1.0)
     gap = factors[:, 1 if question.gaps.points is not None else 2]
     power = question.calibration.power(question.unevenness * gap / factors[:, 0])
-    found: Floats = question.gains(factors) ** power
-    return found[np.isfinite(found)]
-
-
-def _above(drawn: Floats | None, needed: float) -> float | None:
-    """Share of draws in which the gain is above what is needed."""
-    return None if drawn is None or not len(drawn) else float((drawn > needed).mean())
+    drawn = question.gains(factors) ** power
+    drawn = drawn[np.isfinite(drawn)]
+    return float((drawn > needed).mean()) if len(drawn) else None
 
 
 def _verdict(

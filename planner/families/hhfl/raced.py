@@ -15,6 +15,7 @@ from typing import Any, cast, get_args
 from planner.data.coverage import Layout, read_layout
 from planner.data.pilot import Beside, Pilot
 from planner.errors import NoAnswerError, ScenarioError
+from planner.families.framing import Frame
 from planner.families.hhfl.model import Airtime, Objective, Upload
 from planner.families.hhfl.question import Verdict
 from planner.families.raced import at_home, rows_of
@@ -22,7 +23,6 @@ from planner.families.scenario import load
 from planner.io.text import one_of
 from planner.predict.predictors.piloted import NORMAL, Piloted
 from planner.predict.question import Question, ask, with_default_order
-from planner.scenario.fields import read
 from planner.scenario.resolve import Scenario
 
 HFL, HHFL = "star-star", "hhfl"  # in a pilot
@@ -55,8 +55,7 @@ class Raced:
 
 def is_asked(config: Path | None, said: Mapping[str, tuple[str, Any]]) -> bool:
     """Whether a pilot is named, by an option or in the file."""
-    problem = read(config)[0].get("problem") if config is not None else None
-    return "problem.pilot" in said or (isinstance(problem, dict) and "pilot" in problem)
+    return "problem.pilot" in said or "pilot" in Frame(config, said).section("problem")
 
 
 def solve(

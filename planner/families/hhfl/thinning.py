@@ -133,7 +133,7 @@ def _removed(links: Mask, home: NDArray[np.int64], gaps: Gaps, cases: NDArray[np
 
     products = known.products + outer(changed, changed) - outer(before, before)
     sums = known.sums + outer(changed - before, known.columns[i])
-    return known.modes(loads, products, sums)
+    return replace(known, loads=loads, products=products, sums=sums).modes()
 
 
 def _saved(airtime: Floats, n: int, cost: Airtime) -> float:
