@@ -10,9 +10,10 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+from planner.decide.rank import recommend
+from planner.decide.recommendation import Recommendation
 from planner.errors import ScenarioError
 from planner.export.plan import Plan, one_line
-from planner.export.price import Price, prices
 from planner.export.targets import Target, targets
 from planner.io import frames
 from planner.io.atomic import write_folder
@@ -26,6 +27,17 @@ from planner.scenario.units import format_duration, format_size
 
 FILES = Path(__file__).with_name("files")
 COMPARE = "`hfl-plan compare scenario.toml measured.json` shows predicted against measured."
+
+
+class Price(Part):
+    """Time and traffic of the exported topology, and what would be best, on one network."""
+
+    best: tuple[str, ...] = field("topologies that tie for the first place there")
+    rank: int = field("of the exported topology there")
+    time_seconds: float | None
+    traffic_bytes: float | None
+    round_seconds: float | None
+    round_bytes: float | None
 
 
 class Exported(Part):
@@ -61,7 +73,9 @@ def export(plan: Plan, target: Target, folder: Path, told: Mapping[str, Any] | N
         NoAnswerError: If it cannot be written.
     """
     _check(plan, target)
-    planned, priced = prices(plan, target)
+    planned, priced = _price(plan.answer, plan.row.id), None
+    if target.network is not None:
+        priced = _price(recommend(target.run(plan.scenario), details=False), plan.row.id)
     beside = scenario_files(told, folder) if told else {}
     answer = Exported(
         target=target.id,
@@ -79,6 +93,13 @@ def export(plan: Plan, target: Target, folder: Path, told: Mapping[str, Any] | N
     )
     write_folder(folder, {**project(plan, target, answer), **beside})
     return answer
+
+
+def _price(answer: Recommendation, topology: str) -> Price:
+    row = answer.row(topology)
+    numbers = ("time_seconds", "traffic_bytes", "round_seconds", "round_bytes")
+    known = {name: None if (number := getattr(row, name)) is None else float(number) for name in numbers}
+    return Price(best=answer.recommended, rank=row.rank, **known)
 
 
 def scenario_files(told: Mapping[str, Any], folder: Path) -> dict[str, str]:

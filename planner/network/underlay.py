@@ -41,12 +41,13 @@ class LatencyModel:
     fixed: float  # [s], once a transfer, however many links it takes
 
     @classmethod
-    def parse(cls, text: str, name: str = "--latency-model") -> LatencyModel:
+    def parse(cls, text: str) -> LatencyModel:
         """Read ``0.0085ms/km+4ms``.
 
         Raises:
             ScenarioError: If it is something else.
         """
+        name = "--latency-model"
         found = re.fullmatch(r"\s*([^+/]{1,30})/km\s*(?:\+(.{1,30}))?", text[:80])
         if found is None:
             raise ScenarioError(f"{name}: {text!a:.60} is no model of latency. Write 0.0085ms/km+4ms.")

@@ -240,16 +240,12 @@ def late(clock: Pace) -> dict[str, float]:
     return {"K_buf": clock.buffer, "Gamma_max": clock.delay_most, "zeta_max": clock.oldest_most}
 
 
-def _reach(question: Question, clock: Pace, rounds: float | None = None) -> Reach:
-    assert question.target is not None  # noqa: S101 - see tuning.with_one_target
-    return reach(question.target, {**constants(question, rounds), **late(clock)})
-
-
 def _buffer(
     question: Question, clock: Pace, each: Sequence[tuple[float, float]], rounds: float | None = None
 ) -> Buffer:
     """A buffer by its clock; ``each`` is time and traffic of a task of every region."""
-    found = _reach(question, clock, rounds)
+    assert question.target is not None  # noqa: S101 - see tuning.with_one_target
+    found = reach(question.target, {**constants(question, rounds), **late(clock)})
     if clock.silent:
         found = Reach(None, found.floor, "a region delivered nothing, so that its staleness is unknown")
     traffic = sum(share * amount for share, (_, amount) in zip(clock.shares, each, strict=True))

@@ -206,21 +206,16 @@ def solve(question: Question) -> Answer:
 
 
 def _solved(question: Question) -> Answer:
-    """Say how many hubs and which budgets within the limits alone.
-
-    Raises:
-        NoAnswerError: Where nothing fits into the limits, or the target is met at the start.
-    """
+    """Say how many hubs and which budgets within the limits alone."""
     setting, limits = question.setting, question.limits
     _reachable(question)
-    objective = question.scenario.objective
+    objective, n = question.scenario.objective, setting.learning.n
     if objective not in PRICE:
         raise ScenarioError(f"--objective {objective}: is not known of hubs. Give --objective {', '.join(PRICE)}.")
     found = search(setting, limits, objective)
     budgets = found.budgets(found.first)
     best = setting.with_hubs(budgets)
     left_out = []
-    n = setting.learning.n
     s = min(int((limits.edges or best.edges) // n), n - 1)
     if limits.per_node is not None and 2 * s > limits.per_node:
         s = int(limits.per_node // 2)
@@ -235,7 +230,7 @@ def _solved(question: Question) -> Answer:
     ties = found.best["n_h"][near]
 
     def price(one: Protocol) -> float:
-        return float(getattr(one, PRICE[question.scenario.objective]))
+        return float(getattr(one, PRICE[objective]))
 
     return Answer(
         question=question,

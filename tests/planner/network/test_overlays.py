@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.network import overlays
-from planner.network.cycle import cycle_time
 from planner.network.hops import Transfers
 from planner.network.matcha import matcha, matching_decomposition
+from planner.network.overlays import cycle_time
 from planner.network.presets import preset
 from planner.network.tours import shortest_tour
 from planner.network.underlay import Pairs
