@@ -67,10 +67,7 @@ def durations(spec: RoundSpec) -> FloatArray:
             if not len(times):
                 crowd = _crowd(line.schedule, line.children, spec.members)
                 wires = line.own_wires or Wire(*(np.array([part]) for part in line.wire))  # type: ignore[arg-type]
-                mine, following = (
-                    Wire(*(part[at] for part in wires))  # type: ignore[index]
-                    for at in (crowd.link, crowd.following)
-                )
+                mine, following = _numbered(wires, crowd.link), _numbered(wires, crowd.following)
                 turns = line.schedule.turns(mine, following, crowd.last, sharers[crowd.node])
                 each, ends = crowd.number * turns + spec.work * crowd.pace, 0.0
                 starts = np.searchsorted(crowd.node, np.arange(len(sharers)))
@@ -181,6 +178,11 @@ def _links(link: Link | None, members: Members | None) -> tuple[list[Link | None
     return [*members.links, link], members.link_of
 
 
+def _numbered(wires: Wire, number: Ints) -> Wire:
+    """Wires of these numbers."""
+    return Wire(*(part[number] for part in wires))  # type: ignore[index]
+
+
 def _pace(spec: RoundSpec) -> FloatArray | float:
     return 1.0 if spec.members is None or spec.members.pace is None else spec.members.pace
 
@@ -204,10 +206,7 @@ def _passes(line: _Line, times: FloatArray, rng: np.random.Generator) -> FloatAr
             continue
         if line.own_wires is not None and line.link_of is not None:
             links = line.link_of[who]
-            mine, following = (
-                Wire(*(part_[at] for part_ in line.own_wires))  # type: ignore[index]
-                for at in (links, np.roll(links, -1, axis=-1))
-            )
+            mine, following = (_numbered(line.own_wires, at) for at in (links, np.roll(links, -1, axis=-1)))
             own = own + line.schedule.turns(mine, following, np.arange(part) == part - 1, sharers)
             out[..., nodes] = line.schedule.digest(own, False)
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,16 +18,8 @@ from planner.harness.pilot import Fleet, Racer
 from planner.io.wording import counted
 
 TREES, HGA = "trees", "hga"
-SYSTEMS = (TREES, "one-tier", "hhfl", "hsl", "gossip", HGA)
 FEDASYNC = {"eta_g": 0.6, "damping": 0.5}  # usual values: the share of a model that arrives, and how that falls if late
 DYN = 2.0  # FedDyn's coefficient inside a region of HGA-FL, the largest of xie2024
-PLAINLY = {  # what is not run where it was not asked for
-    "one-tier": "FedAvg and sequential learning (--systems trees,one-tier)",
-    "hhfl": "HHFL (hhfl, with --coverage FILE)",
-    "hsl": "HSL (hsl, with --edges N)",
-    "gossip": "gossip (gossip, with --edges N)",
-    HGA: "HGA-FL, FedBuff and FedAsync (hga, with --slowdowns 1,1,2,5 or --speed-ratio 8)",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +30,7 @@ class Asked:
         ScenarioError: For a system there is not, or that lacks what it needs.
     """
 
-    systems: tuple[str, ...] = (TREES,)  # of ``SYSTEMS``
+    systems: tuple[str, ...] = (TREES,)  # of the trees and those of ``BESIDE``
     # A file or a layout in words, for HHFL; its clients are those of the hook, group by group
     coverage: str | None = None
     edges: int | None = None  # models that go over an edge in a round, in all, for HSL and gossip
@@ -48,8 +40,8 @@ class Asked:
     buffer: str | None = None
 
     def __post_init__(self) -> None:
-        if unknown := [name for name in self.systems if name not in SYSTEMS]:
-            raise ScenarioError(f"--systems: {unknown[0]!a:.40} is none of {', '.join(SYSTEMS)}.")
+        if unknown := [name for name in self.systems if name not in (TREES, *BESIDE)]:
+            raise ScenarioError(f"--systems: {unknown[0]!a:.40} is none of {', '.join((TREES, *BESIDE))}.")
         if TREES not in self.systems:
             whole = ",".join((TREES, *self.systems))
             raise ScenarioError(f"--systems: rounds are told relative to those of trees. Write --systems {whole}.")
@@ -80,12 +72,12 @@ class Asked:
         Raises:
             ScenarioError: Where a system does not fit it.
         """
-        found = [maker(self, fleet) for name, maker in MAKERS.items() if name in self.systems]
-        return tuple(racer for some in found for racer in some)
+        asked = [system for name, system in BESIDE.items() if name in self.systems]
+        return tuple(racer for system in asked for racer in system.racers(self, fleet))
 
     def left_out(self) -> list[str]:
         """What was not run, in words."""
-        return [words for name, words in PLAINLY.items() if name not in self.systems]
+        return [system.words for name, system in BESIDE.items() if name not in self.systems]
 
 
 def _one_tier(_asked: Asked, fleet: Fleet) -> Iterator[Racer]:
@@ -217,12 +209,19 @@ def _counted_alike(fleet: Fleet, name: str, other: str) -> None:
         raise ScenarioError(f"--weights samples: {name} counts clients alike here. Leave it or {other} out.")
 
 
-MAKERS: Mapping[str, Callable[[Asked, Fleet], Iterator[Racer]]] = {
-    "one-tier": _one_tier,
-    "hhfl": _hhfl,
-    "hsl": _hsl,
-    "gossip": _gossip,
-    HGA: _hga,
+class System(NamedTuple):
+    """A system that may race beside the trees."""
+
+    words: str  # what it is, and how to ask for it
+    racers: Callable[[Asked, Fleet], Iterator[Racer]]
+
+
+BESIDE: Mapping[str, System] = {
+    "one-tier": System("FedAvg and sequential learning (--systems trees,one-tier)", _one_tier),
+    "hhfl": System("HHFL (hhfl, with --coverage FILE)", _hhfl),
+    "hsl": System("HSL (hsl, with --edges N)", _hsl),
+    "gossip": System("gossip (gossip, with --edges N)", _gossip),
+    HGA: System("HGA-FL, FedBuff and FedAsync (hga, with --slowdowns 1,1,2,5 or --speed-ratio 8)", _hga),
 }
 
 
