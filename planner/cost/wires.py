@@ -34,9 +34,7 @@ class Wire(NamedTuple):
 
     def hop(self, sharers: int) -> float:
         """Time from endpoint to endpoint [s]."""
-        if self.relayed:
-            return sharers * (self.up + self.down) + 2 * self.latency
-        return sharers * self.across + self.latency
+        return self.exchange(sharers) if self.relayed else sharers * self.across + self.latency
 
     @property
     def across(self) -> float:

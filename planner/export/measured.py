@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Literal
+from typing import Literal
 
 from planner.cost.round import RoundSpec, round_cost
 from planner.cost.spec import levels
@@ -17,7 +17,6 @@ from planner.export.targets import Target, targets
 from planner.io.json_documents import loaded
 from planner.io.parts import Part, field
 from planner.predict.question import ask, with_default_order
-from planner.scenario.network import Network
 from planner.scenario.resolve import Scenario
 
 
@@ -135,8 +134,8 @@ def compare(scenario: Scenario, path: Path) -> Comparison:
     topology = known[measured.plan]
     row = answer.row(topology)
     spec = target.run(question.round_spec(topology))
-    settings = dict(_corrections(spec, measured, target))
-    after = _corrected(scenario, settings)
+    corrections = tuple(_corrections(spec, measured, target))
+    after = _corrected(scenario, corrections)
     spec_after = target.run(ask(after).round_spec(topology))
     costs = [round_cost(one) for one in (spec, spec_after)]
     parts = [("time of a round", "s", "seconds"), ("traffic of a round", "bytes", "bytes")] if target.network else []
@@ -162,18 +161,18 @@ def compare(scenario: Scenario, path: Path) -> Comparison:
             Against(name=name, unit=unit, predicted=predicted, measured=taken, corrected=corrected)
             for name, unit, predicted, taken, corrected in rows
         ),
-        corrections=tuple(settings.values()),
+        corrections=corrections,
         best=answer.recommended,
         best_corrected=best,
         notes=tuple(_notes(measured, target, spec)),
     )
 
 
-def _corrections(spec: RoundSpec, measured: Measured, target: Target) -> Iterator[tuple[str, Correction]]:
-    """What the run says of step time, model size and the client's link, by key; not of what a list has."""
+def _corrections(spec: RoundSpec, measured: Measured, target: Target) -> Iterator[Correction]:
+    """What the run says of step time, model size and the client's link; not of what a list has."""
 
-    def one(key: str, was: float, now: float, unit: str, setting: str) -> tuple[str, Correction]:
-        return key, Correction(key=key, was=was, now=now, unit=unit, setting=f"{key}={setting}")
+    def one(key: str, was: float, now: float, unit: str, setting: str) -> Correction:
+        return Correction(key=key, was=was, now=now, unit=unit, setting=f"{key}={setting}")
 
     listed = spec.members
     step = measured.per_call("work_seconds") / spec.K
@@ -196,19 +195,18 @@ def _corrections(spec: RoundSpec, measured: Measured, target: Target) -> Iterato
         yield one(f"network.client_link.{name}", rate, now, "bit/s", f"{now:.6g}bit/s")
 
 
-def _corrected(scenario: Scenario, found: Mapping[str, Correction]) -> Scenario:
+def _corrected(scenario: Scenario, found: Iterable[Correction]) -> Scenario:
     """The scenario with what was measured."""
-    known = dict(scenario.known)
+    known, network, compute = dict(scenario.known), scenario.network, scenario.compute
     symbols = {"compute.step_time": "step_time", "model.size": "model_size"}
-    link: dict[str, Any] = {}
-    for key, one in found.items():
-        symbol = symbols.get(key, key.removeprefix("network."))
+    for one in found:
+        symbol = symbols.get(one.key, one.key.removeprefix("network."))
         known[symbol] = replace(known[symbol], value=one.now, origin="estimated", note="measured in a run", spread=None)
-        if symbol.startswith("client_link."):
-            link[symbol.removeprefix("client_link.")] = one.now
-    network: Network = scenario.network.with_link("client_link", **link) if link else scenario.network
-    step = found.get("compute.step_time")
-    compute = scenario.compute if step is None else replace(scenario.compute, step_time=step.now)
+        name, _, part = symbol.partition(".")
+        if part:
+            network = network.with_link(name, **{part: one.now})
+        elif name == "step_time":
+            compute = replace(compute, step_time=one.now)
     return replace(scenario, known=known, network=network, compute=compute)
 
 

@@ -10,16 +10,16 @@ from typing import Any, Final
 
 import numpy as np
 
-from hflbounds.topology import Topology
 from planner.data import grouping, grouping_rules
 from planner.data.label_counts import read_counts
 from planner.decide.regrouping import Grouped, Kind
-from planner.decide.single_tier import single_tier
+from planner.decide.single_tier import SINGLE, single_tier
 from planner.decide.verdict import is_close
 from planner.errors import NoAnswerError, ScenarioError
 from planner.families.hsl.model import Learning, reached_by_server
 from planner.families.sited import mixing
 from planner.families.sited.question import Question, framed
+from planner.io.wording import title
 from planner.network import overlays
 from planner.network.bottlenecks import LeftOut, Upgrade, left_out, upgrades
 from planner.network.placement import Placed, as_good, best_layout, kept
@@ -74,19 +74,19 @@ def trees(question: Question, told: Told = quiet) -> list[Tree]:
 def _trees(question: Question, told: Told) -> Iterator[Tree]:
     counts = rounds(question)
     for patterns in question.trees:
-        title = titled(patterns)
-        told(title)
+        name = titled(patterns)
+        told(name)
         fleet = fleet_of(question, patterns)
         best = best_layout(
             fleet, question.transfers, patterns, question.passes, seed=question.scenario.seed,
-            progress=lambda text, title=title: told(f"{title}: {text}"),  # type: ignore[misc]
+            progress=lambda text, name=name: told(f"{name}: {text}"),  # type: ignore[misc]
         )  # fmt: skip
         given = _given(question, fleet, patterns)
         seconds = (
             None if given is None else round_of(fleet, question.transfers, patterns, given, question.passes).seconds
         )
         others = as_good(fleet, question.transfers, patterns, best, question.scenario.resolution)
-        yield Tree(patterns, title, counts["-".join(patterns)], best, seconds, others)
+        yield Tree(patterns, name, counts["-".join(patterns)], best, seconds, others)
 
 
 def undecided(question: Question, found: Sequence[Tree]) -> list[Tree]:
@@ -103,8 +103,7 @@ def undecided(question: Question, found: Sequence[Tree]) -> list[Tree]:
 
 def titled(patterns: tuple[str, ...]) -> str:
     """The name of a tree."""
-    alone = {"star": "FedAvg, 1 tier", "ring": "Sequential"}
-    return alone[patterns[0]] if len(patterns) == 1 else Topology.parse("/".join(patterns)).title
+    return title("-".join(patterns)) if len(patterns) > 1 else dict(SINGLE.values())[patterns[0]]
 
 
 def fleet_of(question: Question, patterns: tuple[str, ...]) -> Sites:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from planner.network.hops import Transfers
 from planner.network.presets import load
 from planner.network.read import Filling
 from planner.network.sites import Sites, everywhere, read_places, read_sites
+from planner.network.trees import PASSES
 from planner.network.underlay import Indices, LatencyModel, Underlay
 from planner.predict.question import Question as Asked
 from planner.predict.question import ask, with_default_order
@@ -89,8 +91,7 @@ class Question:
         """Patterns of the trees that are priced, top first: those asked about, or all of one and of two tiers."""
         if self.patterns is not None:
             return [self.patterns]
-        two = [("star", "star"), ("star", "ring"), ("ring", "star"), ("ring", "ring")]
-        return [*(two if self.grouped else []), ("star",), ("ring",)]
+        return [tree for depth in ((2, 1) if self.grouped else (1,)) for tree in product(PASSES, repeat=depth)]
 
     @property
     def simplified(self) -> Iterator[str]:
