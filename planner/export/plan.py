@@ -18,6 +18,7 @@ from planner.data.label_counts import read_members
 from planner.decide.rank import recommend
 from planner.decide.recommendation import Recommendation, Row
 from planner.errors import NoAnswerError, ScenarioError
+from planner.io import toml_text
 from planner.io.json_documents import canonical
 from planner.io.text import suggest
 from planner.io.version import version
@@ -89,8 +90,7 @@ class Plan:
             f"rate = {self.rate!r}  # of a local step: {self.rate_from}",
             f"seed = {self.scenario.seed}",
         ]
-        for tier in self.tiers:
-            lines += ["", "[[tiers]]", *(f"{key} = {_toml(value)}" for key, value in tier.items())]
+        lines += ["", toml_text.toml({"tiers": self.tiers}).rstrip("\n")]
         lines += ["", "[predicted]  # for the planned network", f'topology = "{self.topology.id}"']
         lines += [f"rounds = {self.rounds}"]
         for name in ("round_seconds", "round_bytes", "time_seconds", "traffic_bytes"):
@@ -235,9 +235,9 @@ def _named(topology: Topology, file: Path) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _toml(value: str | int) -> str:
-    """Write a value; a JSON string of printable letters is one of TOML."""
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)
+def _toml(text: str) -> str:
+    """Write a text; a JSON string of printable letters is one of TOML."""
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _number(value: object) -> str:

@@ -48,12 +48,7 @@ def matching_decomposition(links: NDArray[np.bool_]) -> NDArray[np.bool_]:
         fan = _fan(links, at, u, v)
         c, d = (int(np.flatnonzero(at[end] < 0)[0]) for end in (u, fan[-1]))
         _swap(at, u, c, d)
-        for k, w in enumerate(fan):  # the first prefix that is still a fan, and whose end misses d
-            if k and int(np.flatnonzero(at[u] == w)[0]) in np.flatnonzero(at[fan[k - 1]] >= 0):
-                k -= 1
-                break
-            if at[w, d] < 0:
-                break
+        k = next(k for k, w in enumerate(fan) if at[w, d] < 0)  # that prefix is a fan still, as only c and d have moved
         for w, ahead in pairwise(fan[: k + 1]):
             color = int(np.flatnonzero(at[u] == ahead)[0])
             at[u, color], at[ahead, color] = -1, -1

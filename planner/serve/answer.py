@@ -30,8 +30,7 @@ def answer(tables: Mapping[str, Any]) -> Data:
     Raises:
         NoAnswerError: If no topology reaches the target.
     """
-    scenario = written.load(tables)
-    _check_quick(scenario)
+    scenario = _read(tables)
     found = recommend(scenario, details=False, cases=True)
     cases = found.verdict.cases if found.verdict.on == SHARING else (found.verdict,)
     paths = symbols(scenario.depth)
@@ -83,8 +82,7 @@ def flips(tables: Mapping[str, Any], path: str) -> Data:
         ScenarioError: For what is no scenario, or a control there is not.
         NoAnswerError: If no topology reaches the target.
     """
-    scenario = written.load(tables)
-    _check_quick(scenario)
+    scenario = _read(tables)
     paths = symbols(scenario.depth)
     if path not in paths:
         raise ScenarioError(f"{path!a:.60} is not a control of the page. Known are {', '.join(paths)}.")
@@ -101,14 +99,16 @@ def flips(tables: Mapping[str, Any], path: str) -> Data:
     return {"path": path, **sides}
 
 
-def _check_quick(scenario: Scenario) -> None:
-    """Refuse compute times of so many clients that drawing them takes longer than anybody waits."""
+def _read(tables: Mapping[str, Any]) -> Scenario:
+    """Read a scenario; refuse compute times of so many clients that drawing them takes longer than anybody waits."""
+    scenario = written.load(tables)
     question = ask(with_default_order(scenario))
     if is_drawn(question) and size_drawn(question) > LARGEST_DRAWN:
         raise ScenarioError(
             f"compute.straggler: the times of {size_drawn(question):,.0f} clients take long to draw. "
             "Write none on the page, or use `hfl-plan recommend`."
         )
+    return scenario
 
 
 def _known(scenario: Scenario, symbol: str) -> Data:
