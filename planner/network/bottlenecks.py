@@ -66,14 +66,14 @@ def left_out(
 
     Of more than `LARGEST` clients only those that the round waits for are left out.
     """
+    if len(sites.clients) == 1:
+        return []
     now = round_of(sites, transfers, patterns, layout, passes)
     waited = {leg.client for leg in now.legs if leg.client is not None}
     some = range(len(sites.clients)) if len(sites.clients) <= LARGEST else sorted(waited)[:LARGEST]
     found = []
     for client in some:
         smaller = _layout_without(sites, layout, client)
-        if smaller is None:
-            continue
         seconds = round_of(sites.without(client), transfers, patterns, smaller, passes).seconds
         share = float(sites.samples[client] / max(sites.samples.sum(), 1e-300))
         found.append(LeftOut(sites.clients[client], 1 - seconds / now.seconds, share))
@@ -139,10 +139,8 @@ def _sped(sites: Sites, transfers: Transfers, part: Part, speed: float) -> tuple
     return sites, replace(transfers, network=replace(network, **{kind: rates}))
 
 
-def _layout_without(sites: Sites, layout: Layout, client: int) -> Layout | None:
-    """The same layout without a client, its group's server too if it was alone; None if nobody is left."""
-    if len(sites.clients) == 1:
-        return None
+def _layout_without(sites: Sites, layout: Layout, client: int) -> Layout:
+    """The same layout without a client, its group's server too if it was alone."""
     orders = [order[order != client] - (order[order != client] > client) for order in layout.orders]
     if layout.group_servers is None or all(len(order) for order in orders):
         return replace(layout, orders=tuple(orders))

@@ -88,7 +88,8 @@ def read_sites(path: Path, network: Underlay, step: float, local_steps: int) -> 
             row.refuse(f"client {name!a:.60} has no group", "Write its group", "group")
         group.append(groups.add(row.name("group", "a group"), row)[0] if "group" in table else 0)
         samples.append(row.number("samples", "a number of samples") if "samples" in table else 1.0)
-        work.append(local_steps * _step(row, step, "step_time" in table))
+        told = "step_time" in table and row["step_time"]
+        work.append(local_steps * (parsed(parse_duration)(row, "step_time") if told else step))
     if not at:
         table.refuse("there are no clients", "Write a line for each")
     names = tuple(groups.names) or ("all",)
@@ -105,10 +106,6 @@ def _place(row: Row, index: dict[str, int], network: Underlay, column: str) -> i
     except ScenarioError as error:
         hint = " Or give the column node." if column == "client" else ""
         raise ScenarioError(f"{error}{hint}") from None
-
-
-def _step(row: Row, usual: float, told: bool) -> float:
-    return parsed(parse_duration)(row, "step_time") if told and row["step_time"] else usual
 
 
 def read_places(path: Path, network: Underlay, groups: Sequence[str]) -> Indices:
