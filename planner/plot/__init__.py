@@ -3,7 +3,7 @@
 A picture is drawn by a function that returns a matplotlib figure and the rows of its data::
 
     @style()
-    def draw(...) -> tuple[Figure, Rows]:
+    def draw(...) -> Drawing:
         drawn, axes = figure(COLUMN, 2.4)
         look = looks(["star-star", "ring-ring"])["ring-ring"]
         axes.plot(x, y, label=look.title, color=look.color, marker=look.marker, linestyle=look.line)
@@ -24,12 +24,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 import hflbounds.figure
 from hflbounds.extras import install
 from hflbounds.topology import all_topologies
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.atomic import place, write
 from planner.io.csv_rows import FORMULA, csv_text
+from planner.io.wording import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +42,11 @@ if TYPE_CHECKING:
     from planner.predict.question import Question
     from planner.scenario.resolve import Scenario
 
+Floats = NDArray[np.float64]
 Rows: TypeAlias = Sequence[Mapping[str, object]]
+Drawing: TypeAlias = "tuple[Figure, Rows]"
+Picture: TypeAlias = "tuple[Figure, Rows, str]"
+"""A drawing, and what it shows in words."""
 
 COLUMN, PAGE = 3.4, 7.0  # inches: one column of a paper, and both
 SUFFIXES = (".svg", ".pdf", ".png")
@@ -124,8 +132,7 @@ def style() -> Iterator[None]:
         import matplotlib
     except ImportError:
         raise NoAnswerError(
-            f"a picture needs matplotlib, which is not installed. Run {install('plots')}.",
-            code="N004",
+            f"a picture needs matplotlib, which is not installed. Run {install('plots')}.", code="N004"
         ) from None
     with matplotlib.rc_context():
         matplotlib.rcdefaults()  # nobody's own settings
@@ -146,8 +153,7 @@ def figure(width: float = COLUMN, height: float = 2.4, across: int = 1, down: in
 def plain(text: str, most: int = 40) -> str:
     """A user's text as a picture shows it: one short line, no formula."""
     shown = "".join(letter if letter.isprintable() else " " for letter in text)
-    shown = shown if len(shown) <= most else shown[: most - 3] + "..."
-    return shown.replace("$", r"\$")
+    return shortened(shown, most).replace("$", r"\$")
 
 
 def round_ticks(axis: Any, say: Callable[[float], str], units: Sequence[float] = POWERS) -> None:
@@ -207,7 +213,7 @@ def data_path(path: Path) -> Path:
     return path.with_suffix(".csv")
 
 
-def checked(path: Path, force: bool, option: str = "--output") -> None:
+def checked(path: Path, force: bool) -> None:
     """See, before anything is computed, that a picture and its data can be written.
 
     Raises:
@@ -215,27 +221,25 @@ def checked(path: Path, force: bool, option: str = "--output") -> None:
         NoAnswerError: if matplotlib is not installed.
     """
     if path.suffix.lower() not in SUFFIXES:
-        raise ScenarioError(f"{option}: {str(path)!a:.120} does not end in {', '.join(SUFFIXES)}. Name it so.")
+        raise ScenarioError(f"--output: {str(path)!a:.120} does not end in {', '.join(SUFFIXES)}. Name it so.")
     for file in (path, data_path(path)):
-        place(file, force, option)
+        place(file, force)
     with style():
         pass
 
 
-def save(
-    drawn: Figure, path: Path, rows: Rows, *, says: str = "", force: bool = False, option: str = "--output"
-) -> tuple[Path, Path]:
+def save(drawn: Figure, path: Path, rows: Rows, *, says: str = "", force: bool = False) -> tuple[Path, Path]:
     """Write a picture, as its suffix says, and beside it its numbers as CSV; each whole or not at all.
 
     Raises:
         ScenarioError: for a suffix that no picture has, or a file that is there.
         NoAnswerError: if it cannot be written.
     """
-    checked(path, force, option)
+    checked(path, force)
     data = data_path(path)
     picture = content(drawn, path.suffix.lower().removeprefix("."), says)
-    write(data, table(rows), force, option)
-    write(path, picture, force, option)
+    write(data, table(rows), force)
+    write(path, picture, force)
     return path, data
 
 

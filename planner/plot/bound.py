@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.decide.explain import SHORT
 from planner.errors import ScenarioError
 from planner.io.wording import join, title
-from planner.plot import COLUMN, INK, Rows, figure, looks, panel_letter, posed, style, swatch
+from planner.plot import COLUMN, INK, Drawing, Floats, Picture, figure, looks, panel_letter, posed, style, swatch
 from planner.plot.lettering import heading, in_short, name_ends
 from planner.predict.question import MAX_ROUNDS, Question, ceil_rounds
 from planner.scenario.resolve import Scenario
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-Floats = NDArray[np.float64]
 POINTS = 49
 BEYOND = 10.0  # the longest of the rounds to the target, and this many times as far
 MARKED = 8  # points between two markers
@@ -39,7 +34,7 @@ class Curve:
         return np.asarray(np.sum([*self.terms.values()], axis=0))
 
 
-def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
+def of_scenario(scenario: Scenario) -> Picture:
     """The picture of a scenario: its figure, its numbers, and what it shows in words.
 
     Raises:
@@ -67,7 +62,7 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
 
 
 @style()
-def draw(rounds: Floats, curves: Mapping[str, Curve], target: float, about: str = "") -> tuple[Figure, Rows]:
+def draw(rounds: Floats, curves: Mapping[str, Curve], target: float, about: str = "") -> Drawing:
     """Draw bounds over the least of them, above; below, the shares of the terms of each at its rounds to the target."""
     drawn, (top, below) = figure(COLUMN, 4.1, down=2)
     seen = looks(list(curves))
@@ -116,7 +111,7 @@ def draw(rounds: Floats, curves: Mapping[str, Curve], target: float, about: str 
         has = "has" if len(first) == 1 else "have"
         message = f"{join([seen[t].title for t in first])} {has} the best guarantee at the target"
     heading(drawn, message, f"a guarantee, not the expected rounds; {about}".removesuffix("; "))
-    name_ends(top, ends, 6.5)
+    name_ends(top, ends)
     rows = []
     for topology, curve in curves.items():
         for i, count in enumerate(rounds.tolist()):

@@ -5,20 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from planner.io.wording import title
-from planner.plot import BAND, COLUMN, FAINT, Rows, figure, looks, posed, round_ticks, style
+from planner.plot import BAND, COLUMN, FAINT, Drawing, Picture, figure, looks, posed, round_ticks, style
 from planner.plot.lettering import heading
 from planner.predict.evidence import predictor_record, table
 from planner.predict.evidence.orderings import SETTING
 from planner.predict.question import Question
 from planner.scenario.resolve import Scenario
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 COLUMNS = ("of", "setting", "predicted", "measured", "low", "high")
 ROUNDS = 30.0  # of the measured runs, docs/evidence
@@ -44,7 +41,7 @@ class Point:
         return self.low <= self.predicted <= self.high
 
 
-def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
+def of_scenario(scenario: Scenario) -> Picture:
     """For the predictor of a scenario: what it says of pairs of topologies, and what measured runs say, by its metric.
 
     By loss and accuracy: rounds to a loss, where the predictor has a record of them. Else: mean squared gradients.
@@ -83,7 +80,7 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
     return drawn, rows, says
 
 
-def of_rows(rows: Sequence[Mapping[str, Any]]) -> tuple[Figure, Rows, str]:
+def of_rows(rows: Sequence[Mapping[str, Any]]) -> Picture:
     """The picture of a table with the columns `COLUMNS`."""
     points = [Point(**row) for row in rows]
     agree = sum(p.agrees for p in points)
@@ -98,7 +95,7 @@ def of_rows(rows: Sequence[Mapping[str, Any]]) -> tuple[Figure, Rows, str]:
 @style()
 def draw(
     points: Sequence[Point], across: str, up: str, message: str = "", about: str = "", *, logarithmic: bool
-) -> tuple[Figure, Rows]:
+) -> Drawing:
     """Draw the points with their intervals and the line on which prediction and measurement are equal.
 
     Filled are those whose prediction agrees. On logarithmic axes 1 is where two things are alike, and

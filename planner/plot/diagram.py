@@ -6,19 +6,16 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from hflbounds.topology import Topology, all_topologies
 from planner.errors import ScenarioError
 from planner.io.wording import counted, join
-from planner.plot import COLUMN, FAINT, PAGE, Rows, figure, looks, panel_letter, posed, style
+from planner.plot import COLUMN, FAINT, PAGE, Drawing, Picture, figure, looks, panel_letter, posed, style
 from planner.plot.lettering import heading
 from planner.scenario.resolve import Scenario
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 MOST = {1: 4, 2: 3, 3: 2}  # children of each node that are drawn where there are more, by number of tiers
 TIERS = {1: ("low",), 2: ("top", "low"), 3: ("top", "middle", "low")}
@@ -40,7 +37,7 @@ class Edge:
     way: str  # ``both`` where a model goes down and comes back, ``on`` where it is passed on
 
 
-def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
+def of_scenario(scenario: Scenario) -> Picture:
     """The topologies with as many children on every tier of a scenario as a picture holds.
 
     Raises:
@@ -61,7 +58,7 @@ def draw(
     names: Sequence[str] = ("group", "client"),
     kinds: Mapping[str, Topology] | None = None,
     hollow: bool = False,
-) -> tuple[Figure, Rows]:
+) -> Drawing:
     """Draw a panel for each topology, of some kinds or all of this depth, by the children of each node, top tier first.
 
     In ``hollow`` trees groups have no server: the clients talk to the root in its place.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,12 +10,9 @@ from planner.decide.uncertainty.draws import draws
 from planner.decide.verdict import LEVEL, standing
 from planner.errors import NoAnswerError
 from planner.io.wording import names, title, two
-from planner.plot import COLUMN, FAINT, Rows, figure, looks, posed, round_ticks, style
+from planner.plot import COLUMN, FAINT, Drawing, Picture, figure, looks, posed, round_ticks, style
 from planner.plot.lettering import heading, in_short
 from planner.scenario.resolve import Scenario
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 DRAWS = 1024
 MOST = 16  # topologies
@@ -32,7 +28,7 @@ class Ratio:
     high: float
 
 
-def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
+def of_scenario(scenario: Scenario) -> Picture:
     """The picture of a scenario: every topology's objective over that of the best, with 80 % intervals.
 
     Drawn are the inputs that are not known exactly, and the predictor's errors in the measured scenarios most like it.
@@ -77,7 +73,7 @@ def _high(end: float) -> str:
 
 
 @style()
-def draw(ratios: list[Ratio], axis: str, message: str, about: str = "") -> tuple[Figure, Rows]:
+def draw(ratios: list[Ratio], axis: str, message: str, about: str = "") -> Drawing:
     """Draw one line for each ratio, the first on top, on a logarithmic axis."""
     drawn, axes = figure(COLUMN, 1.25 + 0.24 * len(ratios))
     seen = looks([ratio.topology for ratio in ratios[:8]])

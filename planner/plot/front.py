@@ -6,20 +6,17 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hflbounds.topology import all_topologies, tier_symbols
 from planner.decide import tuning
 from planner.decide.rank import recommend
 from planner.errors import NoAnswerError
 from planner.io.wording import title
-from planner.plot import COLUMN, FAINT, INK, Rows, figure, looks, plain, posed, positive, round_ticks, style
+from planner.plot import COLUMN, FAINT, INK, Drawing, Picture, figure, looks, plain, posed, positive, round_ticks, style
 from planner.plot.lettering import heading, in_short, name_points
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_duration, format_size
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 COLUMNS = ("topology", "setting", "rounds", "seconds", "bytes")
 SECONDS = (*(10.0**n for n in range(-6, 2)), 60.0, 600.0, 3600.0, 21600.0, *(86400 * 10.0**n for n in range(12)))
@@ -36,7 +33,7 @@ class Point:
     bytes: float  # to the target
 
 
-def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
+def of_scenario(scenario: Scenario) -> Picture:
     """The picture of a scenario: every topology with all group rounds and local steps that `tuning` looks at.
 
     Where the groups are free, their best topology in every division instead, with the P and K that are given.
@@ -71,7 +68,7 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
     return drawn, rows, f"Time against traffic to the target, both logarithmic. Nothing beats in both: {said}."
 
 
-def of_rows(rows: Sequence[Mapping[str, Any]]) -> tuple[Figure, Rows, str]:
+def of_rows(rows: Sequence[Mapping[str, Any]]) -> Picture:
     """The picture of a table with the columns `COLUMNS`.
 
     Raises:
@@ -83,7 +80,7 @@ def of_rows(rows: Sequence[Mapping[str, Any]]) -> tuple[Figure, Rows, str]:
 
 
 @style()
-def draw(points: Sequence[Point], about: str = "", said: str = "") -> tuple[Figure, Rows]:
+def draw(points: Sequence[Point], about: str = "", said: str = "") -> Drawing:
     """Draw the best points large and by name, and all others as a faint cloud.
 
     Named are the best of every topology in time, and the ends of the front: what nothing beats in both.
@@ -121,7 +118,7 @@ def draw(points: Sequence[Point], about: str = "", said: str = "") -> tuple[Figu
     heading(drawn, message, about)
     labels = [(p.seconds, p.bytes, _label(seen[p.topology].title, p), INK) for p in named]
     steps = [(x, y) for p, q in pairwise(front) for x, y in ((p.seconds, p.bytes), (q.seconds, p.bytes))]
-    name_points(axes, labels, 6.5, [tuple(zip(*steps, strict=True))] if steps else [])
+    name_points(axes, labels, [tuple(zip(*steps, strict=True))] if steps else [])
     return drawn, [{**asdict(p), "on_front": on} for p, on in zip(points, best, strict=True)]
 
 

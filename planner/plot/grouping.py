@@ -4,29 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.data import label_shift
-from planner.data.label_counts import LabelCounts, read_counts
+from planner.data.label_counts import Floats, LabelCounts, read_counts
 from planner.errors import ScenarioError
 from planner.io import frames
-from planner.plot import COLUMN, GRID, PALETTE, Rows, figure, panel_letter, plain, shares_up, style, swatch
+from planner.plot import COLUMN, GRID, PALETTE, Drawing, Picture, figure, panel_letter, plain, shares_up, style, swatch
 from planner.plot.lettering import heading
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-Floats = NDArray[np.float64]
 LABELS, GROUPS = 7, 24  # drawn one by one; other labels together, other groups left out
 NAMED = 6  # groups whose names are drawn
 OTHERS = "#BBBBBB"
 AFTER = "after"  # groups that were chosen by these counts
 
 
-def of_tables(tables: Sequence[tuple[str, LabelCounts]]) -> tuple[Figure, Rows, str]:
+def of_tables(tables: Sequence[tuple[str, LabelCounts]]) -> Picture:
     """The picture of some groupings of the same clients: what each is called, and its counts with groups.
 
     Raises:
@@ -49,7 +44,7 @@ def of_tables(tables: Sequence[tuple[str, LabelCounts]]) -> tuple[Figure, Rows, 
     return drawn, rows, f"Label shares of every group. {said}, in units of label shares, as `measure` has them."
 
 
-def of_counts(before: Path, after: str | None = None) -> tuple[Figure, Rows, str]:
+def of_counts(before: Path, after: str | None = None) -> Picture:
     """The picture of a file of label counts; with the text of one in new groups, of these, beside present ones if any.
 
     Raises:
@@ -66,7 +61,7 @@ def of_counts(before: Path, after: str | None = None) -> tuple[Figure, Rows, str
 @style()
 def draw(
     shares: dict[str, tuple[Sequence[str], Floats]], labels: Sequence[str], deviations: dict[str, tuple[float, float]]
-) -> tuple[Figure, Rows]:
+) -> Drawing:
     """Draw a panel of stacked bars for each grouping, and one for its zeta^2 and delta^2.
 
     ``shares`` are the names of groups, and an array of groups by labels.

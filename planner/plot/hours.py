@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.errors import NoAnswerError
 from planner.io.wording import title
-from planner.plot import COLUMN, FAINT, INK, Rows, figure, looks, posed, round_ticks, style
+from planner.plot import COLUMN, FAINT, INK, Drawing, Floats, Picture, figure, looks, posed, round_ticks, style
 from planner.plot.front import SECONDS
 from planner.plot.lettering import heading, in_short, name_points
 from planner.predict.evidence import predictor_record as record
@@ -19,10 +18,6 @@ from planner.predict.question import ceil_rounds
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_duration
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-Floats = NDArray[np.float64]
 POINTS = 40
 DRAWS = 4096
 ENDS = (0.1, 0.9)  # of the interval
@@ -41,7 +36,7 @@ class Curve:
     needed: float  # seconds to the target, in whole rounds
 
 
-def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
+def of_scenario(scenario: Scenario) -> Picture:
     """The picture of a scenario: the predicted quantity of every topology against time, with 80 % intervals.
 
     Raises:
@@ -81,9 +76,7 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
 
 
 @style()
-def draw(
-    curves: Mapping[str, Curve], target: float, quantity: str, message: str, about: str = ""
-) -> tuple[Figure, Rows]:
+def draw(curves: Mapping[str, Curve], target: float, quantity: str, message: str, about: str = "") -> Drawing:
     """Draw curves with bands, the target, and a name where each curve meets it."""
     drawn, axes = figure(COLUMN, 2.9)
     seen = looks(list(curves))
@@ -105,7 +98,7 @@ def draw(
     axes.text(float(seconds.min()), target, " target", va="top", ha="left", size=6.5, color=FAINT)
     heading(drawn, message, about)
     lines = [(c.seconds, c.value) for c in curves.values()] + [(axes.get_xlim(), (target, target))]
-    name_points(axes, [(c.needed, target, seen[t].title, INK) for t, c in curves.items()], 6.5, lines)
+    name_points(axes, [(c.needed, target, seen[t].title, INK) for t, c in curves.items()], lines)
     rows: list[dict[str, Any]] = [
         {
             "topology": topology,

@@ -9,19 +9,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hflbounds.topology import tier_symbols
 from planner.io.wording import counted
-from planner.plot import FAINT, plain
+from planner.plot import FAINT, Floats, plain
 from planner.scenario.units import format_rate, format_size
 from planner.scenario.values import Scenario
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
-MESSAGE, ABOUT = 8.0, 6.5  # points
+Name = tuple[float, float, str, str]  # across, up, the name and its colour
+MESSAGE, ABOUT = 8.0, 6.5  # points; names have the size of the latter
 WIDE: Final = 0.65  # of a letter, over its size; narrower in the mean
 LINE: Final = 1.25  # from one line to the next, over the size
 MISTAKEN: Final = 60  # points of lines that a name may cover before it stands nearer to another's point
@@ -72,16 +71,11 @@ def nodes(number: int, name: str) -> str:
     return f"{number:,} of {name}" if name[-1:].isdigit() else counted(number, name)
 
 
-def name_points(
-    axes: Any,
-    points: Sequence[tuple[float, float, str, str]],
-    size: float = 7.0,
-    lines: Sequence[Any] = (),
-) -> None:
+def name_points(axes: Any, points: Sequence[Name], lines: Sequence[Any] = ()) -> None:
     """Write names beside points, where they cover no other name and no point; one that fits nowhere is left out.
 
     Of the sides that are free, a name takes the one where it covers least of the lines, pairs of numbers across and up.
-    Points are across, up, name and colour. Nothing may change limits, scales and layout of the axes afterwards.
+    Nothing may change limits, scales and layout of the axes afterwards.
     """
     from matplotlib.transforms import Bbox
 
@@ -105,7 +99,7 @@ def name_points(
                 textcoords="offset points",
                 ha=ha,
                 va=va,
-                size=size,
+                size=ABOUT,
                 color=color,
                 path_effects=halo(),
                 arrowprops=_lead() if dx and dy else None,
@@ -133,13 +127,13 @@ def name_points(
             taken.append(_letters(best))
 
 
-def name_ends(axes: Any, ends: Sequence[tuple[float, float, str, str]], size: float = 7.0) -> None:
+def name_ends(axes: Any, ends: Sequence[Name]) -> None:
     """Write names to the right of the ends of lines, one below the other; a thin line leads to one that had to move."""
     drawn = axes.figure
     drawn.draw_without_rendering()  # fixes the layout
     drawn.set_layout_engine("none")
     per_point = drawn.dpi / 72
-    inside, apart = axes.get_window_extent(), 1.3 * size * per_point
+    inside, apart = axes.get_window_extent(), 1.3 * ABOUT * per_point
     at = {end: axes.transData.transform(end[:2]) for end in sorted(ends, key=lambda end: -end[1])}
     top = inside.y1
     places: list[float] = []
@@ -160,7 +154,7 @@ def name_ends(axes: Any, ends: Sequence[tuple[float, float, str, str]], size: fl
             textcoords="offset points",
             ha="left",
             va="center",
-            size=size,
+            size=ABOUT,
             color=end[3],
             path_effects=halo(),
             arrowprops=_lead() if moved else None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 from planner.decide.bottlenecks import waits
 from planner.decide.rank import recommend
@@ -12,13 +11,10 @@ from planner.errors import NoAnswerError
 from planner.families.sited.timed import Timing, waited
 from planner.io.wording import join, percent, title
 from planner.network.bottlenecks import Upgrade
-from planner.plot import COLUMN, PALETTE, Rows, figure, plain, posed, style, swatch
+from planner.plot import COLUMN, PALETTE, Drawing, Picture, figure, plain, posed, style, swatch
 from planner.plot.lettering import heading, in_short
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_duration
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 MOST = 8  # bars
 LETTERS = 26  # of a name
@@ -26,7 +22,7 @@ LITTLE = 0.01  # of a round: what saves less needs no bar
 ALIKE = 0.01  # relative difference of what two parts save that decides nothing
 
 
-def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
+def of_scenario(scenario: Scenario) -> Picture:
     """The picture of a scenario: what a round of its best topology waits for.
 
     Raises:
@@ -53,7 +49,7 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
 
 
 @style()
-def draw(found: Sequence[Upgrade], message: str, about: str = "") -> tuple[Figure, Rows]:
+def draw(found: Sequence[Upgrade], message: str, about: str = "") -> Drawing:
     """Draw a bar for each part: the share of a round that twice as fast saves, on the share that any speed saves."""
     shown = [one for one in found[:MOST] if one.most > LITTLE] or list(found[:1])
     drawn, axes = figure(COLUMN, 1.35 + 0.34 * len(shown))

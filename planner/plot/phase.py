@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 
 from planner.decide.phase_diagram import OUTSIDE, Axis, Phase, source
 from planner.io.wording import input_words, names, percent, title
-from planner.plot import FAINT, INK, PAGE, Rows, figure, looks, style
+from planner.plot import FAINT, INK, PAGE, Floats, Rows, figure, looks, style
 from planner.plot.lettering import halo, heading
 from planner.scenario.units import format_amount
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
 CLEAR = 0.5  # ahead by so much is the full colour
 PALEST = 0.22  # share of the colour where two tie
 OUTSIDE_HATCH, TIE_HATCH, PAPER = "////", "....", "#FFFFFF"
@@ -178,8 +177,8 @@ def _scale(axes: Any, axis: Axis, side: str, ends: Floats) -> None:
     """Logarithmic, with ticks as people write them."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
 
-    getattr(axes, f"set_{side}scale")("log")
-    getattr(axes, f"set_{side}lim")(ends[0], ends[-1])
+    meaning = MEANING.get(axis.parameter, input_words(axis.parameter))
+    axes.set(**{f"{side}scale": "log", f"{side}lim": (ends[0], ends[-1]), f"{side}label": meaning})
     drawn = getattr(axes, f"{side}axis")
     decades = math.log10(ends[-1] / ends[0])
     narrow = side == "x" and bool(axis.unit)  # labels with units are long
@@ -189,7 +188,6 @@ def _scale(axes: Any, axis: Axis, side: str, ends: Floats) -> None:
     drawn.set_minor_locator(FixedLocator([]))
     drawn.set_major_formatter(FuncFormatter(lambda value, _: format_amount(value, axis.unit)))
     drawn.set_minor_formatter(NullFormatter())
-    getattr(axes, f"set_{side}label")(MEANING.get(axis.parameter, input_words(axis.parameter)))
 
 
 MEANING = {

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from planner.data.pilot import Pilot
 from planner.errors import ScenarioError
 from planner.io.wording import counted, names, title
-from planner.plot import COLUMN, INK, Rows, figure, looks, plain, style
+from planner.plot import COLUMN, INK, Picture, figure, looks, plain, style
 from planner.plot.lettering import heading, name_ends
 from planner.scenario.resolve import Scenario
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 MOST = 8  # topologies
 LOST = 0.3  # of the loss at the start, or of what it falls by: nothing is drawn so much above the start
@@ -28,7 +25,7 @@ STATUS = {
 }
 
 
-def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
+def of_scenario(scenario: Scenario) -> Picture:
     """The picture of a scenario's pilot.
 
     Raises:
@@ -43,7 +40,7 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
 
 
 @style()
-def draw(pilot: Pilot) -> tuple[Figure, Rows, str]:
+def draw(pilot: Pilot) -> Picture:
     """Draw the curves of a pilot: the mean over seeds, and from the least to the most."""
     drawn, axes = figure(COLUMN, 2.7)
     runners = [one for one in pilot.topologies if getattr(one, pilot.metric)][:MOST]
@@ -82,7 +79,7 @@ def draw(pilot: Pilot) -> tuple[Figure, Rows, str]:
         message,
         f"pilot of {plain(pilot.problem.name)}; {pilot.fleet.shape} clients, K = {pilot.fleet.local_steps}; {seeds}",
     )
-    name_ends(axes, ends, 6.5)
+    name_ends(axes, ends)
     last = "; ".join(f"{title(one.id)} {end[1]:.3g}" for one, end in zip(runners, ends, strict=True))
     return (
         drawn,

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
 
 from hflbounds.topology import tier_symbols
 from planner.errors import ScenarioError
 from planner.io.wording import a
-from planner.plot import COLUMN, FAINT, INK, Rows, figure, plain, style
+from planner.plot import COLUMN, FAINT, INK, Drawing, Picture, figure, plain, style
 from planner.plot.lettering import heading, in_short, nodes
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_duration, format_rate
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SHOWN = 7  # children that are drawn of one node
 SKY = "#0072B2"
@@ -35,7 +31,7 @@ class Level:
     least: int = 0  # how many there are below some node above, where nodes differ; 0 where they do not
 
 
-def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
+def of_scenario(scenario: Scenario) -> Picture:
     """The picture of a scenario.
 
     Raises:
@@ -63,7 +59,7 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
 
 
 @style()
-def draw(levels: list[Level], about: str = "") -> tuple[Figure, Rows]:
+def draw(levels: list[Level], about: str = "") -> Drawing:
     """Draw a node of each tier with its children, and beside every hop the time of one model."""
     drawn, axes = figure(COLUMN, 0.9 + 0.85 * len(levels))
     axes.set_axis_off()

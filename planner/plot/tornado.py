@@ -6,22 +6,19 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from planner.decide.rank import recommend
 from planner.decide.uncertainty.distributions import FACTOR
 from planner.decide.verdict import sharing_is_open
 from planner.errors import NoAnswerError
 from planner.io.wording import LISTED, input_words, names, percent
-from planner.plot import COLUMN, FAINT, PALETTE, Rows, figure, plain, posed, positive, round_ticks, style, swatch
+from planner.plot import FAINT, PALETTE, Drawing, Picture, figure, plain, posed, positive, round_ticks, style, swatch
 from planner.plot.lettering import heading, in_short
 from planner.predict.question import Question, ceil_rounds
 from planner.scenario.fields import CLOCKED
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_amount
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Moved = tuple[Question, dict[str, float]]  # a question, and values that it is asked with
 COLUMNS = ("name", "low", "high")
@@ -57,7 +54,7 @@ class Bar:
         return abs(math.log(_within(self.high) / _within(self.low)))
 
 
-def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
+def of_scenario(scenario: Scenario) -> Picture:
     """The lead of the recommended topologies, with every input at either end of the range it is known in.
 
     Where no range was given or measured, the ends are a factor `FACTOR` away. By the clock, links and compute move too.
@@ -109,16 +106,15 @@ def of_scenario(scenario: Scenario) -> tuple[Figure, Rows, str]:
     ranges = "by its range, else " * any(scenario.known[bar.name].spread is not None for bar in bars)
     about = f"{in_short(scenario)}; each input moved {ranges}by a factor {FACTOR:g}"
     drawn, rows = draw(bars, now, axis, message, about, words)
-    flipped = [b.name for b in bars if min(b.low, b.high) < 1]
     says = (
         f"Lead of {names(first)} in {what}, now {now:.3g}, with one input at a time at either end of its range. A "
         f"range that is not known is a factor {FACTOR:g}. "
-        f"{'It is lost by changing ' + ', '.join(flipped) if flipped else 'No such change loses it'}."
+        f"{'It is lost by changing ' + ', '.join(b.name for b in lost) if lost else 'No such change loses it'}."
     )
     return drawn, rows, says
 
 
-def of_rows(rows: Sequence[Mapping[str, Any]]) -> tuple[Figure, Rows, str]:
+def of_rows(rows: Sequence[Mapping[str, Any]]) -> Picture:
     """The picture of a table with the columns `COLUMNS`.
 
     Raises:
@@ -137,7 +133,7 @@ def draw(
     message: str = "",
     about: str = "",
     words: Callable[[str], str] = _readable,
-) -> tuple[Figure, Rows]:
+) -> Drawing:
     """Draw positive bars on a logarithmic axis called ``axis``, with the result now and a line where nothing leads.
 
     Bars too short to see become one line of names; an end of a bar says which value of the input it is.
@@ -151,7 +147,7 @@ def draw(
     below = fill(axis, 38)
     if others:
         below += "\n" + fill(f"hardly at all: {', '.join(plain(words(b.name), 30) for b in others)}", 38)
-    drawn, axes = figure(COLUMN, 1.55 + 0.27 * len(shown) + 0.12 * below.count("\n"))
+    drawn, axes = figure(height=1.55 + 0.27 * len(shown) + 0.12 * below.count("\n"))
     reach = [1.0, now, *(_within(x) for bar in shown for x in (bar.low, bar.high))]
     span = math.log(max(reach) / min(reach)) or 1.0
     for place, bar in enumerate(shown):
