@@ -9,7 +9,7 @@ import inspect
 import os
 import pkgutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -39,7 +39,7 @@ PATH = tuple(name for names in GROUPS.values() for name in names)
 WHOLE = "hfl-plan.whole"  # says that every option is asked for
 
 
-class Commands(MutableMapping[str, Any]):
+class Commands(Mapping[str, Any]):
     """The commands of `planner.cli.commands`, by name; each is imported when it is asked for."""
 
     def __init__(self) -> None:
@@ -47,7 +47,6 @@ class Commands(MutableMapping[str, Any]):
         self._modules = {
             name: found[name] for name in sorted(found, key=lambda name: ((*PATH, name).index(name), name))
         }
-        self._set: dict[str, Any] = {}
 
     def declared(self, name: str) -> Any:
         """Import the function of a command, or the typer of several."""
@@ -61,19 +60,13 @@ class Commands(MutableMapping[str, Any]):
         return (text or "").partition("\n")[0]
 
     def __getitem__(self, name: str) -> Any:
-        return self._set[name] if name in self._set else _made(name, self.declared(name))
+        return _made(name, self.declared(name))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._modules)
 
     def __len__(self) -> int:
         return len(self._modules)
-
-    def __setitem__(self, name: str, command: Any) -> None:
-        self._set[name] = command
-
-    def __delitem__(self, name: str) -> None:
-        del self._modules[name]
 
 
 @cache
@@ -187,7 +180,7 @@ class Group(TyperGroup):
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write what the group is about, and its commands."""
         rows = [(name, (self.commands[name].help or "").partition("\n")[0]) for name in self.commands]
-        formatter.write(pages.group(self.help or "", ctx.command_path, rows, formatter.width))
+        formatter.write(pages.index(self.help or "", ctx.command_path, {"Commands": rows}, formatter.width))
 
 
 class Lazy(Group):
@@ -195,14 +188,14 @@ class Lazy(Group):
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        self.commands = self.found = Commands()
+        self.commands = self.found = Commands()  # type: ignore[assignment]  # none is added to them
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write what the program is about, examples, and the commands."""
         *listed, also = GROUPS
         panels = {panel: [(name, self.found.help(name)) for name in GROUPS[panel]] for panel in listed}
         others = ", ".join([*GROUPS[also], *(name for name in self.found if name not in PATH)])
-        formatter.write(pages.first(inspect.getdoc(root) or "", panels, others, formatter.width))
+        formatter.write(pages.index(inspect.getdoc(root) or "", "hfl-plan", panels, formatter.width, others))
 
 
 app = typer.Typer(
@@ -219,8 +212,7 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=True)
 def root(
-    ctx: typer.Context,
-    version: Annotated[bool, Option("--version", help="print the version and stop")] = False,
+    ctx: typer.Context, version: Annotated[bool, Option("--version", help="print the version and stop")] = False
 ) -> None:
     """Choose a topology for hierarchical federated learning before you train.
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -89,13 +90,7 @@ def named(words: Iterable[str]) -> frozenset[str]:
 
 
 FAMILY = (
-    *(
-        "problem.heterogeneity",
-        "problem.sigma",
-        "problem.smoothness",
-        "problem.initial_gap",
-        "problem.rounds",
-    ),
+    *("problem.heterogeneity", "problem.sigma", "problem.smoothness", "problem.initial_gap", "problem.rounds"),
     *(f"network.client_link.{name}" for name in ("preset", "up", "down", "latency")),
     *("network.server_link.preset", "model.size", "compute.step_time", "plan.seed"),
 )
@@ -179,14 +174,11 @@ class Shape:
         taken = {name for parameter in own for name in spellings(parameter.annotation)}
         fields = _fields(declared, taken) if of_scenario else {}
         shared = {**BESIDE, **{name: _option(*one) for name, one in fields.items()}} if of_scenario else {}
-        reports = str(command.__annotations__.get("return")).split(" |")[0] not in (
-            "str",
-            "None",
-        )  # is more than a text
+        is_text = str(command.__annotations__.get("return")).split(" |")[0] in ("str", "None")
         shared |= {
             name: _in_output(annotation, declared)
             for name, annotation in OUTPUT.items()
-            if not taken & set(spellings(annotation)) and (name != "report" or reports)
+            if not taken & set(spellings(annotation)) and (name != "report" or not is_text)
         }
         takes_asked = "asked" in inspect.signature(command).parameters
         return cls(first if of_scenario else "", own, fields, shared, takes_asked, declared)
@@ -226,10 +218,9 @@ def completed(command: Answered) -> Callable[..., None]:
         _show(answer, asked, told)
 
     call = inspect.Parameter("call", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
-    parameters = [
-        *([call] if shape.first else []),
-        *(p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in shape.own),
-    ] + [
+    parameters = [call] if shape.first else []
+    parameters += [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in shape.own]
+    parameters += [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=unsaid(annotation), annotation=annotation)
         for name, annotation in shape.shared.items()
     ]
@@ -275,16 +266,10 @@ def _in_output(annotation: Any, declared: Declared) -> Any:
     kind, option = get_args(annotation)
     files = [f"{suffix} ({what})" for suffix, what in declared.files.items()]
     others = [suffix for suffix in (".html", ".json", ".csv", ".md", ".tex", ".txt") if suffix not in declared.files]
-    words = (option.help or "").format(files=" ".join([*files, *others]))
-    return Annotated[kind, _changed(option, words, "Answer" if option.default == "--explain" else "Output")]
-
-
-def _changed(option: Any, words: str, panel: str) -> Any:
-    made = Option(
-        option.default, *option.param_decls, metavar=option.metavar, help=words, autocompletion=option.autocompletion
-    )
-    made.rich_help_panel = panel
-    return made
+    made = copy(option)
+    made.help = (option.help or "").format(files=" ".join([*files, *others]))
+    made.rich_help_panel = "Answer" if option.default == "--explain" else "Output"
+    return Annotated[kind, made]
 
 
 def _fields(declared: Declared, taken: set[str]) -> dict[str, tuple[Field, tuple[str, ...], str]]:

@@ -30,25 +30,16 @@ RARE = frozenset(
 """Options of a scenario that ``--help all`` lists, and ``--help`` leaves out."""
 
 
-def group(text: str, path: str, rows: Sequence[tuple[str, str]], width: int) -> str:
-    """Write the page of several commands."""
-    about, examples = parted(text)
-    wide = max(len(name) for name, _ in rows)
-    lines = [*about, *_examples(examples, width)]
-    lines += list(_listed("Commands", [(f"{name:<{wide}}", what) for name, what in rows], wide + 2, width))
-    lines += _listed("More", [("", f"{path} COMMAND --help. {MORE}")], 0, width)
-    return "\n".join(lines) + "\n"
-
-
-def first(text: str, panels: Mapping[str, Sequence[tuple[str, str]]], others: str, width: int) -> str:
-    """Write the page of the program: examples, and commands under headings, a line for each."""
+def index(text: str, path: str, panels: Mapping[str, Sequence[tuple[str, str]]], width: int, others: str = "") -> str:
+    """Write the page of several commands: examples, and commands under headings, a line for each."""
     about, examples = parted(text)
     lines = [*about, *_examples(examples, width)]
     wide = max(len(name) for rows in panels.values() for name, _ in rows)
     for panel, rows in panels.items():
         lines += _listed(panel, rows, wide + 2, width)
-    lines += _listed("Also", [("", others)], 0, width)
-    lines += _listed("More", [("", f"hfl-plan COMMAND --help. {MORE}")], 0, width)
+    if others:
+        lines += _listed("Also", [("", others)], 0, width)
+    lines += _listed("More", [("", f"{path} COMMAND --help. {MORE}")], 0, width)
     return "\n".join(lines) + "\n"
 
 
@@ -91,10 +82,7 @@ def parted(text: str) -> tuple[list[str], list[str]]:
 def spelled(parameter: Any) -> str:
     """Write the spellings of an option: letters first, one long name, and what stands for a value."""
     names = [n for n in parameter.opts if not (n.startswith("--") and len(n) == 3)]
-    letters, words = (
-        [n for n in names if not n.startswith("--")],
-        [n for n in parameter.opts if n in names and n[:2] == "--"],
-    )
+    letters, words = ([n for n in names if n.startswith("--") == long] for long in (False, True))
     shown = ", ".join([*letters, *words[:1]] or parameter.opts)
     if parameter.is_flag:
         return shown + "".join(f" / {name}" for name in parameter.secondary_opts)

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from planner.io.listings import Listing
 
 app = typer.Typer(
-    name="bounds",
-    help="List, show, compare, export and check convergence bounds.",
-    rich_markup_mode=None,
+    name="bounds", help="List, show, compare, export and check convergence bounds.", rich_markup_mode=None
 )
 
 Paper = Annotated[str | None, Option("--paper", help="paper: zhou2026, liu2026 ...")]
@@ -25,8 +23,7 @@ Set = Annotated[list[str] | None, Option("--set", help="value of a quantity: --s
 Span = Annotated[str | None, Option("--range", metavar="LOW:HIGH", help="range of that quantity: 0.1:10")]
 Cap = Annotated[str, Option("--cap", help="cap on the best step: own, common, none, or a number")]
 Tree = Annotated[
-    str | None,
-    Option("--tiers", help="tree of any depth in place of an id: ring/star/ring, ring:4/star:5, or any"),
+    str | None, Option("--tiers", help="tree of any depth in place of an id: ring/star/ring, ring:4/star:5, or any")
 ]
 Passes = Annotated[str | None, Option("--passes", help="passes of each tier, top first: 1/2")]
 Drawn = Annotated[str | None, Option("--drawn", help="children of each tier that take part: 2/1")]
@@ -59,8 +56,7 @@ def list_(
 @app.command()
 def show(  # reason: one parameter for every option
     bound: Annotated[
-        str | None,
-        Argument(metavar="[ID]", help="id of a bound, such as zhou2026.thm1.star-ring", autocompletion=ids),
+        str | None, Argument(metavar="[ID]", help="id of a bound, such as zhou2026.thm1.star-ring", autocompletion=ids)
     ] = None,
     settings: Set = None,
     notation: Notation = "common",
@@ -88,8 +84,7 @@ def show(  # reason: one parameter for every option
 def compare(  # reason: one parameter for every option
     first: Annotated[str, Argument(metavar="ID", help="id of a bound", autocompletion=ids)],
     second: Annotated[
-        str,
-        Argument(metavar="ID", help="id of another, of the same metric and constants", autocompletion=ids),
+        str, Argument(metavar="ID", help="id of another, of the same metric and constants", autocompletion=ids)
     ],
     over: Annotated[str | None, Option("--over", "--x", help="quantity to vary: zeta, M, R, eta_eff ...")] = None,
     span: Span = None,
@@ -115,8 +110,7 @@ def compare(  # reason: one parameter for every option
 @app.command()
 def plot(  # reason: one parameter for every option
     bounds: Annotated[
-        list[str],
-        Argument(metavar="ID...", help="ids of bounds of one metric, or of families", autocompletion=ids),
+        list[str], Argument(metavar="ID...", help="ids of bounds of one metric, or of families", autocompletion=ids)
     ],
     x: Annotated[str, Option("--over", "--x", help="quantity on the horizontal axis: R, zeta, K, eta_eff ...")],
     output: Annotated[

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 def export(  # reason: one parameter for every option
     said: Said,
     source: Annotated[
-        Path | None,
-        Argument(metavar="[SCENARIO.toml|ANSWER.json]", help="scenario, or answer of `recommend`"),
+        Path | None, Argument(metavar="[SCENARIO.toml|ANSWER.json]", help="scenario, or answer of `recommend`")
     ] = None,
     to: Annotated[str, Option("--to", help="framework: python, flower, nvflare or nvflare-collab")] = "python",
     topology: Annotated[str | None, Option("--topology", help="topology [the best]")] = None,

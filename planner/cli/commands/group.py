@@ -22,8 +22,7 @@ def group(  # reason: one parameter for every option
         int | None, Option("--groups", "--G", "-G", help="number of groups [as in the file]", min=1)
     ] = None,
     sizes: Annotated[
-        str | None,
-        Option("--sizes", help="sizes: present (as in the file), a list 4,7,20, or bounds LOW:HIGH [equal]"),
+        str | None, Option("--sizes", help="sizes: present (as in the file), a list 4,7,20, or bounds LOW:HIGH [equal]")
     ] = None,
     least: Annotated[int | None, Option("--min-size", help="fewest clients of a group", min=1)] = None,
     most: Annotated[int | None, Option("--max-size", help="most clients of a group", min=1)] = None,

@@ -34,11 +34,7 @@ def hubs(  # reason: one parameter for every option
     ] = None,
     per_hub: Annotated[str | None, Option("--per-hub", help="the same limit for a hub [as --per-node]")] = None,
     hub_count: Annotated[
-        str | None,
-        Option(
-            "--hubs",
-            help="numbers of hubs to try: 5, or 1:20 [2 to the number of nodes]",
-        ),
+        str | None, Option("--hubs", help="numbers of hubs to try: 5, or 1:20 [2 to the number of nodes]")
     ] = None,
     b_hs: Annotated[str | None, Option("--b-hs", help="nodes that a hub averages [searched]")] = None,
     b_hh: Annotated[str | None, Option("--b-hh", help="other hubs that a hub sends to [searched]")] = None,

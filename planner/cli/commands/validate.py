@@ -15,24 +15,16 @@ from planner.cli.output import Result
 if TYPE_CHECKING:
     from planner.io.listings import Listing
 
-app = typer.Typer(
-    name="validate",
-    help="Run the algorithms to see which predictions hold.",
-    rich_markup_mode=None,
-)
+app = typer.Typer(name="validate", help="Run the algorithms to see which predictions hold.", rich_markup_mode=None)
 
 StoreFile = Annotated[Path, Option("--store", help="file of the results, shared and resumable")]
 Workers = Annotated[int, Option("--workers", help="processes", min=1)]
 Engine = Annotated[str, Option("--engine", help="engine: local, or ray for a cluster")]
 Device = Annotated[str, Option("--device", help="device: cpu, or cuda for a GPU")]
 Memory = Annotated[
-    float | None,
-    Option("--memory", help="memory for the models of one run, in GiB [half of what is free]", min=0),
+    float | None, Option("--memory", help="memory for the models of one run, in GiB [half of what is free]", min=0)
 ]
-LocalSteps = Annotated[
-    str | None,
-    Option("--local-steps", help="local steps of networks: auto, torch or compiled"),
-]
+LocalSteps = Annotated[str | None, Option("--local-steps", help="local steps of networks: auto, torch or compiled")]
 HERE = Path("hfl-plan-runs.db")
 
 
@@ -52,8 +44,7 @@ def list_() -> Listing:
 @app.command()
 def run(  # reason: an option each
     claims: Annotated[
-        list[str] | None,
-        Argument(metavar="[CLAIM]", help="claims to run [all]", autocompletion=completion.claims),
+        list[str] | None, Argument(metavar="[CLAIM]", help="claims to run [all]", autocompletion=completion.claims)
     ] = None,
     quick: Annotated[bool, Option("--quick/--full", help="a few minutes, or about an hour")] = True,
     store: StoreFile = HERE,
