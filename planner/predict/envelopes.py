@@ -294,7 +294,7 @@ class EnvelopePredictor(Predictor):
         """Every set of counts once as a fleet, with the constants that go with it; what is wanted; and the shape."""
         values = self._constants(question, values)
         names = self._fleet(question, topology, question.values).constants
-        counts = [name for tier in question.symbols for name in (tier.size, tier.drawn, tier.passes) if name] + ["K"]
+        counts = question.counts
         if all(np.ndim(values[name]) == 0 for name in counts):
             one = self._fleet(question, topology, values)
             units, last, shape = _units(one, values, wanted)

@@ -76,7 +76,7 @@ def piloted(question: Question, pilot: Pilot, metric: str | None) -> Question:
     whose = Piloted(question.predictor, pilot, question.values)
     target = question.target
     if question.share is not None:
-        target = question.share * float(whose.start(question.values))
+        target = question.share * float(whose.start(question.values, pilot.metric))
     found = replace(
         question, predictor=whose, metric=pilot.metric, topologies=known, bounds={}, cap="own", target=target,
         slowdowns=slowdowns,

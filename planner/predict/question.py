@@ -297,8 +297,7 @@ class Question:
         """What one completed global round adds to the objective; by rounds, those begun for it."""
         if objective == "rounds":
             return 1.0 if self.availability is None else participation.begun(self, topology, **changes)
-        cost = self.of_a_round(topology, **changes)
-        return cost.amount(objective)
+        return self.of_a_round(topology, **changes).amount(objective)
 
     def varied(self, **parts: Any) -> Question:
         """The same with another network, compute time or model."""
@@ -324,11 +323,7 @@ def _check_footprint(question: Question, objective: Objective) -> None:
 
 @lru_cache(maxsize=1024)
 def _sized(
-    tree: Topology,
-    sizes: tuple[int, ...],
-    drawn: tuple[int | None, ...],
-    passes: tuple[int, ...],
-    order: Order,
+    tree: Topology, sizes: tuple[int, ...], drawn: tuple[int | None, ...], passes: tuple[int, ...], order: Order
 ) -> Topology:
     """One object for one tree, which is asked for again and again."""
     return tree.sized(sizes, drawn=drawn, passes=passes, order=order)

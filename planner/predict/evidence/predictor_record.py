@@ -46,10 +46,8 @@ RIGHT = 0.02  # a first choice that needs at most so much more than the best, re
 FAR = 3.5  # distance in factors of e; the scenarios of the record are 2.9 from each other, at the 95 % quantile
 FURTHER = 2  # times the rounds of any target on record, beyond which one is far
 UNEQUAL = 1.5  # clients of the largest group over those of the mean group, from which on groups are unequal
-OFF_IN_RACES = (
-    1.34,
-    5.1,
-)  # factor by which rounds were off where they are: docs/evidence/unequal_groups.csv, median and most
+# factor by which rounds were off where they are: docs/evidence/unequal_groups.csv, median and most
+OFF_IN_RACES = (1.34, 5.1)
 LEAST = 0.01  # deviations, in units of the root of L A, below which all count the same
 DRAWN_WEIGHT = 1.0  # of taking part in draws or in random order, against a factor of e in a number
 SIZES = {"G": "groups", "M": "clients in a group"}  # by symbol, of the fleets on record
@@ -219,21 +217,13 @@ def beyond_sizes(question: Question) -> str:
 
 def differ_more(question: Question) -> str:
     """Say that no measured run had clients or groups that differ as much for the noise; empty where one had."""
-    known, noise = record(name_of(question)), question.values["sigma"]
-    if (
-        known is None
-        or question.predictor.measured
-        or question.predictor.guarantees
-        or not noise
-        or question.depth != 2
-    ):
+    known, noise, whose = record(name_of(question)), question.values["sigma"], question.predictor
+    if known is None or whose.measured or whose.guarantees or not noise or question.depth != 2:
         return ""
-    for name, whose in DEVIATIONS.items():
+    for name, who in DEVIATIONS.items():
         own, most = question.values[name] / noise, known.largest[name]
         if own > MORE * most:
-            return (
-                f"no measured run had {whose} that differ so much: {name}/sigma is {own:.2g}, {most:.2g} at most there"
-            )
+            return f"no measured run had {who} that differ so much: {name}/sigma is {own:.2g}, {most:.2g} at most there"
     return ""
 
 

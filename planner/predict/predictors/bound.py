@@ -19,11 +19,8 @@ class _Bound(Predictor):
     cheap = True
 
     def reached(self, question: Question, topology: str, rounds: Any, values: Mapping[str, Any]) -> Any:
-        return (
-            question.bounds[topology]
-            .tuned(cap=question.cap, **{**question.of_bounds(topology, values), "R": rounds})
-            .value
-        )
+        told = {**question.of_bounds(topology, values), "R": rounds}
+        return question.bounds[topology].tuned(cap=question.cap, **told).value
 
     def rounds_to(self, question: Question, topology: str, target: Any, values: Mapping[str, Any]) -> Any:
         return question.bounds[topology].rounds_to(target, cap=question.cap, **question.of_bounds(topology, values))

@@ -59,10 +59,6 @@ class Piloted(Predictor):
         )
         self.quantities = {pilot.metric: found}  # type: ignore[misc]  # of this one alone
 
-    def start(self, values: Mapping[str, Any], metric: str = "loss") -> Any:
-        """The metric before the first round, smaller is better."""
-        return self._cost(self.pilot.start)
-
     def reached(self, question: Question, topology: str, rounds: Any, values: Mapping[str, Any]) -> Any:
         """What the curve has after so many rounds."""
         return self._each(rounds, lambda n: self._value(topology, n))
@@ -294,16 +290,12 @@ class Piloted(Predictor):
 
     def _moved(self, question: Question, values: Mapping[str, Any]) -> bool:
         """Whether counts are others than the pilot's."""
-        return any(np.any(np.asarray(values[name]) != self.own.get(name)) for name in self._counts(question))
-
-    @staticmethod
-    def _counts(question: Question) -> list[str]:
-        return [name for one in question.symbols for name in (one.size, one.drawn, one.passes) if name] + ["K"]
+        return any(np.any(np.asarray(values[name]) != self.own.get(name)) for name in question.counts)
 
     def _factor(self, question: Question, topology: str, target: Any, values: Mapping[str, Any]) -> Any:
         """Rounds with these counts over rounds with those of the pilot, as the predictor beneath has them."""
-        here = {**self.own, **{name: values[name] for name in self._counts(question)}}
-        like = self._each(target, lambda goal: self._like(goal))
+        here = {**self.own, **{name: values[name] for name in question.counts}}
+        like = self._each(target, self._like)
         goal = self.base.reached(question, self.pilot.reference, np.maximum(like, 1.0), self.own)
         with np.errstate(all="ignore"):
             return self.base.rounds_to(question, topology, goal, here) / self.base.rounds_to(

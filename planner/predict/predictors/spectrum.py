@@ -283,7 +283,8 @@ class _Spectrum(EnvelopePredictor):
         scatter = _scatter(question)
         fading = question.fading or 0.0 if measure == "loss" else 0.0
         decay = question.decay or 0.0 if scatter else 0.0
-        return _made(question.sized(topology, values), int(values["K"]), measure, scatter, fading, decay)
+        how = {"scatter": scatter, "fading": fading, "decay": decay}
+        return _made(question.sized(topology, values), int(values["K"]), measure=measure, **how)
 
 
 def _plain(question: Question) -> Question:
@@ -331,9 +332,5 @@ def _unit(question: Question, values: Mapping[str, Any]) -> Any:
     return values["L"] if _measure(question.metric) == "loss" else 1.0
 
 
-@lru_cache(maxsize=KEPT)
-def _made(tree: Topology, K: int, measure: Measure, scatter: float, fading: float, decay: float) -> Fleet:
-    return Fleet(tree, K, measure=measure, scatter=scatter, fading=fading, decay=decay)
-
-
+_made = lru_cache(maxsize=KEPT)(Fleet)
 PREDICTOR = _Spectrum()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -85,7 +85,7 @@ def corrections(
                 K=K,
                 seed=seed,
                 until=targets,
-                progress=partial(_report, place, len(every)),
+                progress=lambda share, before=place: report_progress((before + share) / len(every)),  # type: ignore[misc]
             )
             if targets is None:
                 means = [np.cumsum(squared[:-1].mean(-1), axis=0)[reference - 1] / reference for squared in runs]
@@ -116,10 +116,6 @@ def _problems(G: int, M: int, constants: tuple[tuple[str, float], ...], seed: in
         for family in FAMILIES
         for flattest, tail in KINDS
     )
-
-
-def _report(before: int, every: int, share: float) -> None:
-    report_progress((before + share) / every)
 
 
 def _in_stars(tree: Topology) -> Topology:

@@ -44,7 +44,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hflbounds.tilted import affine_round
-from hflbounds.topology import Composition, LinearMap, Topology
+from hflbounds.topology import Composition, LinearMap
 from hflbounds.topology.patterns import Pattern
 from planner.predict import envelopes
 from planner.predict.envelopes import Array, EnvelopePredictor
@@ -203,9 +203,5 @@ class _Typical(EnvelopePredictor):
         return _made(question.sized(topology, values), int(values["K"]), FADE)
 
 
-@lru_cache(maxsize=KEPT)
-def _made(tree: Topology, K: int, fade: float) -> Fleet:
-    return Fleet(tree, K, fade)
-
-
+_made = lru_cache(maxsize=KEPT)(Fleet)
 PREDICTOR = _Typical()
