@@ -19,13 +19,15 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from planner.errors import PlannerError, ScenarioError
+from planner.errors import ScenarioError
 from planner.io.csv_rows import CsvTable, Ids, near
 
 if TYPE_CHECKING:
     from planner.data.label_counts import LabelCounts
 
 COLUMNS: Final = ("samples", "step_time", "link", "availability")
+NOTHING: Final[Mapping[str, Any]] = {"samples": math.nan, "step_time": math.nan, "link": "", "availability": math.nan}
+"""What stands for a field that is empty."""
 LARGEST_FLEET: Final = 250_000  # clients of a list
 DEEPEST: Final = 7  # names in the path of a group
 Floats = NDArray[np.float64]
@@ -132,7 +134,7 @@ def read_fleet(path: Path, readers: Mapping[str, Callable[[Any, str], Any]]) -> 
             text = row[name]
             if text not in known[name]:
                 where = f"{path}:{row.line}:{table.place(name) + 1}: {name}"
-                known[name][text] = _field(name, text, where, readers)
+                known[name][text] = readers[name](text, where) if text else NOTHING[name]
             columns[name].append(known[name][text])
     if not len(clients):
         table.refuse("there is a header, and no client below it", "Add a line for each client")
@@ -181,9 +183,8 @@ def by_groups(rows: Sequence[Mapping[str, Any]], field: str) -> Listed:
         raise ScenarioError(
             f"{field}[{lost[0]}].samples: is missing, and others have it. Write it for every group.", code="E003"
         )
-    nothing: dict[str, Any] = dict.fromkeys(COLUMNS, math.nan) | {"link": ""}
     group_of = [g for g, count in enumerate(counts) for _ in range(count)]
-    columns = {name: [rows[g].get(name, nothing[name]) for g in group_of] for name in told}
+    columns = {name: [rows[g].get(name, NOTHING[name]) for g in group_of] for name in told}
     names = [f"client{g}-{i}" for g, count in enumerate(counts, 1) for i in range(1, count + 1)]
     return _arranged(field, names, paths, group_of, columns)
 
@@ -243,17 +244,6 @@ def of_counts(table: LabelCounts, *, samples: bool) -> Listed:
     group_of = [place[g] for g in table.group_of[rows].tolist()]
     columns = {"samples": table.counts.sum(axis=1)[rows]} if samples else {}
     return _arranged(table.source, [table.clients[i] for i in rows], paths, group_of, columns)
-
-
-def _field(name: str, text: str, at: str, readers: Mapping[str, Callable[[Any, str], Any]]) -> Any:
-    if not text:
-        return "" if name == "link" else math.nan
-    try:
-        return readers[name](text, at)
-    except ScenarioError:
-        raise
-    except PlannerError as error:
-        raise ScenarioError(str(error)) from None
 
 
 def _names(path: str) -> tuple[str, ...]:

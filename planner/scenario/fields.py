@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import partial
+from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args
 
@@ -20,10 +22,10 @@ from planner.data import heterogeneity
 from planner.errors import PlannerError, ScenarioError
 from planner.io import intervals, text
 from planner.io.text_files import capped
+from planner.scenario import units
 from planner.scenario.footprint import PRESETS as OF_FOOTPRINT
 from planner.scenario.footprint import preset as footprint_preset
 from planner.scenario.network import PRESETS, Hop, Sharing, link_preset, parse_straggler
-from planner.scenario.units import parse_carbon, parse_duration, parse_intensity, parse_power, parse_rate, parse_size
 
 if TYPE_CHECKING:
     from planner.data.fleet import Listed
@@ -72,12 +74,6 @@ class Payload(str):
 
     up: float = 1.0
     down: float = 1.0
-
-
-class Probability(float):
-    """A probability, as it was written."""
-
-    reading: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,17 +149,13 @@ def _groups(value: Any, field: str) -> int | Span | Listed:
         return _count_or_span(value, field)
     from planner.data.fleet import by_groups
 
-    rows = [
-        read_table(one, GROUP_FIELDS, lambda key, at=f"{field}[{i}]": f"{at}.{key}")  # type: ignore[misc]
-        for i, one in enumerate(value, 1)
-    ]
-    return by_groups(rows, field)
+    return by_groups(_list_of_tables(value, GROUP_FIELDS, field), field)
 
 
 def _fleet(value: Any, field: str) -> Listed:
     from planner.data.fleet import Listed, read_fleet
 
-    readers = {one.key: one.kind.read for one in CLIENT_FIELDS}
+    readers = {one.key: one.read for one in CLIENT_FIELDS}
     return _of_file(value, field, Listed, lambda path: read_fleet(path, readers), "fleet.csv")
 
 
@@ -196,7 +188,7 @@ def _quantity(parse: Callable[..., float], example: str, word: str) -> Kind:
 
 def _period(example: str) -> Kind:
     def read(value: Any, field: str) -> float:
-        return parse_duration(value, field=field, positive=True)
+        return units.parse_duration(value, field=field, positive=True)
 
     return Kind(read, {"type": "string", "examples": [example]}, "TIME")
 
@@ -222,7 +214,7 @@ def _target(value: Any, field: str) -> str | float:
     return share
 
 
-def _probability(value: Any, field: str) -> Probability:
+def _probability(value: Any, field: str) -> units.Quantity:
     said = str(value).strip() if isinstance(value, int | float | str) and not isinstance(value, bool) else ""
     number, percent = said.removesuffix("%").strip(), said.endswith("%")
     share = math.nan
@@ -240,9 +232,7 @@ def _probability(value: Any, field: str) -> Probability:
         elif not percent and 1 < share <= 100:
             hint = f"Write {number}% or {share / 100:.10g}."
         raise ScenarioError(f"{field}: {value!r:.40} is not a probability from 1e-9 to 1. {hint}", code="E021")
-    probability = Probability(share)
-    probability.reading = f"{number}%" if percent else f"{share:.12g}"
-    return probability
+    return units.Quantity(share, f"{number}%" if percent else f"{share:.12g}")
 
 
 PAYLOADS: Final = re.compile(r"(?P<bits>[0-9]{1,2})bit|top-(?P<top>[0-9]*\.?[0-9]+)%|(?P<ratio>[0-9]*\.?[0-9]+)")
@@ -381,10 +371,11 @@ def _tiers(value: Any, field: str) -> tuple[dict[str, Any], ...]:
         raise ScenarioError(f"{field}: {value!r:.40} is not a list of tables. Write [[fleet.tiers]] for every tier.")
     if not 1 <= len(value) <= 8:
         raise ScenarioError(f"{field}: {len(value)} tiers are not 1 to 8.")
-    found = []
-    for place, tier in enumerate(value, 1):
-        found.append(read_table(tier, TIER_FIELDS, lambda key, at=f"{field}[{place}]": f"{at}.{key}"))  # type: ignore[misc]
-    return tuple(found)
+    return tuple(_list_of_tables(value, TIER_FIELDS, field))
+
+
+def _list_of_tables(tables: Sequence[Mapping[str, Any]], fields: tuple[Field, ...], field: str) -> list[dict[str, Any]]:
+    return [read_table(one, fields, partial(add, f"{field}[{i}].")) for i, one in enumerate(tables, 1)]
 
 
 COUNT: Final = _count(LARGEST_COUNT)
@@ -403,9 +394,9 @@ NOT_NEGATIVE: Final = _uncertain(
 FROM_ZERO: Final = Kind(
     lambda value, field: text.number(value, field, zero=True), {"type": "number", "minimum": 0}, "NUMBER"
 )
-RATE: Final = _quantity(parse_rate, "20Mbit/s", "RATE")
-SIZE: Final = _quantity(parse_size, "45MB", "SIZE")
-DURATION: Final = _quantity(parse_duration, "0.2s", "TIME")
+RATE: Final = _quantity(units.parse_rate, "20Mbit/s", "RATE")
+SIZE: Final = _quantity(units.parse_size, "45MB", "SIZE")
+DURATION: Final = _quantity(units.parse_duration, "0.2s", "TIME")
 PERIOD: Final = _period("10min")
 PROBABILITY: Final = Kind(
     _probability, {"anyOf": [{"type": "number", "exclusiveMinimum": 0, "maximum": 1}, {"type": "string"}]}, "SHARE"
@@ -424,7 +415,9 @@ LINK: Final = Kind(
     {"enum": list(PRESETS)},
     "PRESET",
 )
-POWER: Final = _quantity(parse_power, "5W", "POWER")
+POWER: Final = _quantity(units.parse_power, "5W", "POWER")
+INTENSITY: Final = _quantity(units.parse_intensity, "0.05kWh/GB", "ENERGY")
+PAYLOAD: Final = Kind(_payload, {"anyOf": [{"type": "number"}, {"type": "string"}]})
 ORDER: Final = _words(*get_args(Order))
 SHARING: Final = Kind(_sharing, {"enum": list(get_args(Sharing))}, "NAME")
 HOP: Final = _words(*get_args(Hop))
@@ -451,6 +444,19 @@ class Field:
     def sentence(self) -> str:
         """The help and the default, as a text."""
         return f"{self.help[0].upper()}{self.help[1:]}." + (f" Default: {self.default}." if self.default else "")
+
+    def read(self, value: Any, name: str) -> Any:
+        """Read a value; ``name`` is what the field is called, which opens every refusal.
+
+        Raises:
+            ScenarioError: If it is none.
+        """
+        try:
+            return self.kind.read(value, name)
+        except ScenarioError:
+            raise
+        except PlannerError as error:
+            raise ScenarioError(str(error)) from None
 
     @property
     def panel(self) -> str:
@@ -491,16 +497,11 @@ def _link(path: str, whose: str, default: str, options: Mapping[str, str]) -> tu
         ("down", RATE, f"rate down to {whose}, such as 100Mbit/s", "of the preset"),
         ("latency", DURATION, f"latency to {whose}, one way and per hop, such as 20ms", "of the preset"),
         ("sharing", SHARING, f"sharing of the rate among {whose}: per-client or per-server", "of the preset"),
-        (
-            "energy",
-            _quantity(parse_intensity, "0.05kWh/GB", "ENERGY"),
-            f"energy of the network of {whose} for data",
-            "of its preset",
-        ),
+        ("energy", INTENSITY, f"energy of the network of {whose} for data", "of its preset"),
         ("price", NOT_NEGATIVE, f"price of a gigabyte over the link of {whose}", ""),
         (
             "payload",
-            Kind(_payload, {"anyOf": [{"type": "number"}, {"type": "string"}]}),
+            PAYLOAD,
             f"compression of models of {whose}: 8bit, top-1%, a ratio, or UP/DOWN such as top-1%/8bit",
             "none",
         ),
@@ -509,7 +510,7 @@ def _link(path: str, whose: str, default: str, options: Mapping[str, str]) -> tu
     symbol = path.removeprefix("network.") if path.startswith("network.") else ""
     return tuple(
         Field(
-            f"{path}.{part}" if path else part,
+            f"{path}.{part}",
             kind,
             says,
             stands,
@@ -786,7 +787,7 @@ FIELDS: Final = (
     ),
     Field(
         "footprint.carbon",
-        _quantity(parse_carbon, "400g/kWh", "CARBON"),
+        _quantity(units.parse_carbon, "400g/kWh", "CARBON"),
         "carbon intensity of the electricity, CO2e",
         "of the grid",
         "",
@@ -912,12 +913,7 @@ def read_table(
         if value is None:
             continue
         if path in known:
-            try:
-                found[path] = known[path].kind.read(value, name(path))
-            except ScenarioError:
-                raise
-            except PlannerError as error:
-                raise ScenarioError(str(error)) from None
+            found[path] = known[path].read(value, name(path))
         elif isinstance(value, Mapping):
             found |= read_table(value, fields, name, f"{path}.")
         else:

@@ -12,11 +12,11 @@ from planner.errors import ScenarioError
 from planner.io.intervals import Spread
 from planner.io.wording import join, percent
 from planner.scenario import availability
-from planner.scenario.fields import FOOTPRINT, ROUNDS, Order, Probability, Span
+from planner.scenario.fields import FOOTPRINT, ROUNDS, Order, Span
 from planner.scenario.footprint import BYTES_PER_GB, J_PER_KWH, Coefficient, Preset, Rates, of_number
 from planner.scenario.footprint import PRESETS as PRESETS_OF
 from planner.scenario.network import PRESETS, Compute, Link, Network, NetworkError, Straggler, link_names
-from planner.scenario.units import format_duration
+from planner.scenario.units import Quantity, format_duration
 from planner.scenario.values import Known, Origin, Regrouped, Scenario
 from planner.scenario.written import Written
 
@@ -76,7 +76,7 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
     there = None if written.listed is None else _members(written, written.listed, network, known)
     _compression(written, network, there, warnings)
     if there is not None and there.availability is not None:
-        written = written.changed({"availability.client": Probability(there.availability.mean())})
+        written = written.changed({"availability.client": Quantity(there.availability.mean())})
     who_comes = availability.resolve(written, known)
     if there is not None and who_comes is not None:
         warnings.append("Participation is counted for groups of the mean size, with the mean availability.")

@@ -50,7 +50,7 @@ class Question:
 
 def checked(key: str, value: str) -> str:
     """Return a value that a scenario can have at a key."""
-    next(field for field in FIELDS if field.key == key).kind.read(value, key)
+    next(field for field in FIELDS if field.key == key).read(value, key)
     return value
 
 

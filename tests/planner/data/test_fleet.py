@@ -13,7 +13,7 @@ from planner import ScenarioError, load_scenario
 from planner.data.fleet import LARGEST_FLEET, Listed, by_groups, read_fleet
 from planner.scenario.fields import CLIENT_FIELDS
 
-READERS = {one.key: one.kind.read for one in CLIENT_FIELDS}
+READERS = {one.key: one.read for one in CLIENT_FIELDS}
 
 
 def written(folder: Path, text: str) -> Path:
