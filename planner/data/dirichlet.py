@@ -45,8 +45,7 @@ def digamma(x: Floats) -> Floats:
     ends = x * (x + 7)  # of eight numbers in pairs from both ends: every pair has the sum 2 x + 7
     near, far = ends * (ends + 6), (ends + 10) * (ends + 12)
     down = (2 * x + 7) * (((2 * ends + 6) * far + (2 * ends + 22) * near) / (near * far))
-    result: Floats = np.log(shifted) - 1 / (2 * shifted) + series - down
-    return result
+    return np.log(shifted) - 1 / (2 * shifted) + series - down
 
 
 def concentrations(counts: Floats, group_of: Indices, *, adjusted: bool = True) -> tuple[Concentration | None, ...]:

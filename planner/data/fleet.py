@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from planner.errors import ScenarioError
-from planner.io.csv_rows import CsvTable, Ids, near
+from planner.io.csv_rows import CsvTable, Floats, Ids, Indices, near
 
 if TYPE_CHECKING:
     from planner.data.label_counts import LabelCounts
@@ -30,8 +30,6 @@ NOTHING: Final[Mapping[str, Any]] = {"samples": math.nan, "step_time": math.nan,
 """What stands for a field that is empty."""
 LARGEST_FLEET: Final = 250_000  # clients of a list
 DEEPEST: Final = 7  # names in the path of a group
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +39,7 @@ class Listed:
     source: str  # what the list is called in messages
     clients: tuple[str, ...]  # names
     groups: tuple[str, ...]  # paths of the groups, such as ``north/edge 3``, in the order in which they first come
-    sizes: tuple[Ints, ...]  # children of every node above each tier, top first; the last are clients of the groups
+    sizes: tuple[Indices, ...]  # children of every node above each tier, top first; the last are clients of the groups
     samples: Floats | None = None  # of every client; None where nobody said
     # mean time of a local step of every client [s]; NaN for what the scenario says; None for all
     step_time: Floats | None = None

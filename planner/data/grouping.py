@@ -22,6 +22,7 @@ from planner.data.grouping_rules import Floats, Indices, Problem
 from planner.errors import NoAnswerError
 
 SPLIT = 16  # units of two groups whose every division is compared
+STEPS = 8  # of a pair of groups in a sweep, at most
 KICKED = 2  # swaps at random from which the search goes on
 NEAR = 400  # units up to which searches start near the best
 PATIENCE = 8  # kicks in a row without a gain, for each restart, after which it ends
@@ -274,8 +275,7 @@ def divide_again(state: State, a: int, b: int) -> bool:
 
     def added(each: Floats) -> Floats:
         """A number of every unit, summed over the first group of each division."""
-        total: Floats = (first @ each[:half])[i] + (rest @ each[half:])[j]
-        return total
+        return (first @ each[:half])[i] + (rest @ each[half:])[j]
 
     points, mass = problem.points[units], problem.mass[units]
     inner, whole = points @ points.T, points.sum(axis=0)
@@ -323,7 +323,7 @@ def improve(state: State, rng: np.random.Generator, among: Sequence[int] | None 
             for a, b in _all_pairs(groups, rng):
                 if settled[a, b]:
                     continue
-                if _settle(state, a, b, rng, 8):
+                if _settle(state, a, b, rng):
                     settled[[a, b], :] = False
                     settled[:, [a, b]] = False
                     busy = True
@@ -337,7 +337,7 @@ def improve(state: State, rng: np.random.Generator, among: Sequence[int] | None 
     for _ in range(SWEEPS):
         order = rng.permutation(groups)
         for a, b in zip(order[::2].tolist(), order[1::2].tolist(), strict=False):
-            _settle(state, a, b, rng, 8)
+            _settle(state, a, b, rng)
         before, value = value, state.value()
         if before - value <= enough:
             return
@@ -349,9 +349,9 @@ def _all_pairs(groups: int, rng: np.random.Generator) -> Iterator[tuple[int, int
     return zip(rows[order].tolist(), columns[order].tolist(), strict=True)
 
 
-def _settle(state: State, a: int, b: int, rng: np.random.Generator, most: int) -> bool:
+def _settle(state: State, a: int, b: int, rng: np.random.Generator) -> bool:
     moved = False
-    for _ in range(most):
+    for _ in range(STEPS):
         step = best_step(state, a, b, rng)
         if step is None:
             return (len(state.members[a]) + len(state.members[b]) <= SPLIT and divide_again(state, a, b)) or moved

@@ -65,8 +65,7 @@ def units_of(clients: int, together: Sequence[tuple[int, int]]) -> Indices:
     for a, b in together:
         parent[max(top(a), top(b))] = min(top(a), top(b))
     _, unit = np.unique([top(i) for i in range(clients)], return_inverse=True)
-    result: Indices = unit.astype(np.int64)
-    return result
+    return unit.astype(np.int64)
 
 
 def pose(  # reason: one parameter for every rule of a grouping
@@ -169,5 +168,4 @@ def renamed(present: Indices, found: Indices, kinds: Indices) -> Indices:
         new, old = divmod(int(flat), groups)
         if number[new] < 0 and not taken[old] and kinds[new] == kinds[old]:
             number[new], taken[old] = old, True
-    result: Indices = number[found]
-    return result
+    return number[found]

@@ -16,10 +16,9 @@ from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.errors import ScenarioError
-from planner.io.csv_rows import LARGEST_TABLE, Cells, CsvTable, Ids, Row, near
+from planner.io.csv_rows import LARGEST_TABLE, Cells, CsvTable, Floats, Ids, Indices, Row, near
 from planner.io.text import NUMBER
 
 LARGEST_COUNT = 10**12  # samples of a client with a label: products stay far inside double precision
@@ -30,9 +29,6 @@ TOTALS = {"samples", "sample", "numsamples", "nsamples", "n", "total", "totals",
 """What a column of totals is called, without capitals, spaces and underscores."""
 ONE = "all"  # the group of clients that have none there
 HEADER = "Write the header client,group,<label>,... or client,group,label,count"
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -183,7 +179,7 @@ def read_gram(path: Path, labels: Sequence[str]) -> Floats:
     for label in labels:
         table.need(label, "The file has one row and one column for each label of the counts")
     index = {label: i for i, label in enumerate(labels)}
-    gram = np.full((len(labels), len(labels)), np.nan)
+    gram: Floats = np.full((len(labels), len(labels)), np.nan)
     for row in table.rows():
         label = row["label"]
         if label not in index:
@@ -204,8 +200,7 @@ def read_gram(path: Path, labels: Sequence[str]) -> Floats:
     gram = (gram + gram.T) / 2
     if not largest or np.linalg.eigvalsh(gram)[0] < -1e-6 * largest * len(labels):
         raise ScenarioError(f"{path}: no gradients have these inner products: an eigenvalue is negative, or all are 0.")
-    found: Floats = gram
-    return found
+    return gram
 
 
 # ---------------------------------------------------------------- the two forms

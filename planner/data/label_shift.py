@@ -139,8 +139,7 @@ def noise(counts: Floats, gram: Floats | None = None) -> Floats:
     else:
         shares = counts / sizes[..., None]
         inner = shares @ np.diag(gram) - ((shares @ gram) * shares).sum(axis=-1)
-    result: Floats = np.where(sizes > 1, np.maximum(inner, 0) / np.maximum(sizes - 1, 1), 0.0)
-    return result
+    return np.where(sizes > 1, np.maximum(inner, 0) / np.maximum(sizes - 1, 1), 0.0)
 
 
 def root(gram: Floats) -> Floats:
@@ -258,7 +257,7 @@ def measure(  # reason: given and chosen groups, each drawn literally and by sum
         lengths = None
         zeta2, delta2 = found.if_chosen()
         squares: tuple[float, ...] = (delta2, zeta2)
-        centre = _nodes(seen, parents, shares)[0]
+        centre = nodes_of(seen, parents, shares)[0]
         likely = centre + found.kept * (seen - centre)
 
         def at_once() -> tuple[Floats, Floats]:
@@ -314,7 +313,7 @@ def means_of(points: Floats, parents: Indices, weight: Floats) -> Floats:
     return np.stack([np.bincount(parents, weights=weight * column, minlength=count) for column in points.T], axis=1)
 
 
-def _nodes(points: Floats, parents: Sequence[Indices], shares: Sequence[Floats]) -> list[Floats]:
+def nodes_of(points: Floats, parents: Sequence[Indices], shares: Sequence[Floats]) -> list[Floats]:
     """The means of the nodes of every tier from the root; those of the clients, the last, are the points."""
     nodes = [points]
     for above, own in zip(reversed(parents), reversed(shares), strict=True):
@@ -346,7 +345,7 @@ def _ratio(squares: Sequence[float]) -> float | None:
 
 def _pulled(points: Floats, parents: Sequence[Indices], shares: Sequence[Floats], found: Spread) -> Floats:
     """Label shares with the estimated deviations: every node is pulled to the one above it. Overwrites ``points``."""
-    nodes = _nodes(points, parents, shares)
+    nodes = nodes_of(points, parents, shares)
     pulled = nodes[0]
     for square, net, parent, above, own in zip(found.squares, found.net, parents, nodes, nodes[1:], strict=False):
         factor = math.sqrt(net / square) if square else 1.0

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.data.label_counts import LabelCounts
-from planner.data.label_shift import AT_ONCE, Floats, Indices, Weighting, means_of, weights
+from planner.data.label_shift import AT_ONCE, Floats, Indices, Weighting, nodes_of, weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,7 @@ def skews(table: LabelCounts, weighting: Weighting) -> tuple[Skew, ...]:
     The weighting is one of `label_shift.WEIGHTINGS`, as of the deviations.
     """
     parents, masses = table.parents, weights(table, weighting)
-    of_nodes = [table.shares()]
-    for parent, mass in zip(reversed(parents), reversed(masses), strict=True):
-        of_nodes.insert(0, means_of(of_nodes[0], parent, mass))
+    of_nodes = nodes_of(table.shares(), parents, masses)
     found, weight = [], np.ones(1)
     for parent, mass, above, here in zip(parents, masses, of_nodes[:-1], of_nodes[1:], strict=True):
         weight = weight[parent] * mass

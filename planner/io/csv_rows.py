@@ -22,6 +22,8 @@ from planner.errors import ScenarioError
 from planner.io.text import LONGEST, NUMBER, suggest
 from planner.io.text_files import capped
 
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
 LARGEST_FILE = 1 << 28  # bytes
 LARGEST_TABLE = 2 * 10**7  # rows times columns of numbers
 LARGEST_NAME = 200  # characters of an id
@@ -197,7 +199,7 @@ class Cells:
         if len(self.rows) * len(self.columns) > LARGEST_TABLE:
             row.refuse(f"{self.nouns[2]} exceed {LARGEST_TABLE}", self.ways_out[1])
 
-    def array(self) -> NDArray[np.float64]:
+    def array(self) -> Floats:
         """All pairs, of shape (rows, columns)."""
         found = np.zeros((len(self.rows), len(self.columns)))
         if self.values:

@@ -118,8 +118,8 @@ def fitted(model: type[Model], document: dict[str, Any]) -> Model:
     return found
 
 
-def checked(path: Path, model: type[Model], document: dict[str, Any], within: str = "", way: str = "") -> Model:
-    """Fit a document, from a place within a file, into a part.
+def checked(path: Path, model: type[Model], document: dict[str, Any], way: str = "") -> Model:
+    """Fit a document from a file into a part.
 
     Raises:
         ScenarioError: With the first thing that is wrong.
@@ -131,7 +131,7 @@ def checked(path: Path, model: type[Model], document: dict[str, Any], within: st
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         fact = "is no field of it" if first["type"] == "unexpected_keyword_argument" else first["msg"]
-        at = ".".join(str(part) for part in (*([within] if within else []), *first["loc"])) or "the document"
+        at = ".".join(map(str, first["loc"])) or "the document"
         raise ScenarioError(f"{path}: {at:.120}: {fact:.160}. {way}".rstrip()) from None
 
 

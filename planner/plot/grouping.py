@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from planner.data import label_shift
-from planner.data.label_counts import Floats, LabelCounts, read_counts
+from planner.data.label_counts import LabelCounts, read_counts
 from planner.errors import ScenarioError
 from planner.io import frames
+from planner.io.csv_rows import Floats
 from planner.plot import COLUMN, GRID, PALETTE, Drawing, Picture, figure, panel_letter, plain, shares_up, style, swatch
 from planner.plot.lettering import heading
 

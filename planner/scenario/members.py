@@ -9,16 +9,14 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hflbounds.topology import Children, branches
 from planner.data.fleet import Listed
 from planner.errors import ScenarioError
+from planner.io.csv_rows import Floats, Indices
 from planner.scenario.network import PRESETS, Link
 
 Weights = Literal["samples", "equal"]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +27,7 @@ class Members:
     everyone: tuple[bool, ...]  # whether all children of a tier take part, top first
     pace: Floats | None = None  # mean time of every client's local step over that of all; None where they are alike
     links: tuple[Link, ...] = ()  # of clients that have another than the scenario's
-    link_of: Ints | None = None  # the link of every client, -1 for the scenario's; None where all have that
+    link_of: Indices | None = None  # the link of every client, -1 for the scenario's; None where all have that
     availability: Floats | None = None  # of every client; None where it is the scenario's
 
     @property
