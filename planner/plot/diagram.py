@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -24,17 +23,6 @@ WIDTHS = {1: (1.0,), 2: (1.0,), 3: (0.7, 0.37)}  # half of what the children of 
 FAN = {2: (0.399, 0.85), 3: (0.22, 0.8)}  # half axes of the fan of clients below their server
 Place = tuple[float, float]
 Node = tuple[int, ...]  # the way from the root
-
-
-@dataclass(frozen=True)
-class Edge:
-    """A link of a topology."""
-
-    topology: str
-    tier: str  # of `TIERS`
-    source: str  # ``server``, ``group 1``, ``client 1.2``
-    target: str  # as `source`
-    way: str  # ``both`` where a model goes down and comes back, ``on`` where it is passed on
 
 
 def of_scenario(scenario: Scenario) -> Picture:
@@ -83,8 +71,8 @@ def draw(
         places = {node: place for node, place in _places(shown) if node or not kind.patterns[0].ordered}
         for tier, source, target, way in _links(kind, shown):
             _arrow(axes, places[source], places[target], tier, way, look.color)
-            edge = Edge(kind.id, TIERS[depth][tier], _name(source, names), _name(target, names), way)
-            rows.append(asdict(edge))
+            ends = {"source": _name(source, names), "target": _name(target, names)}
+            rows.append({"topology": kind.id, "tier": TIERS[depth][tier], **ends, "way": way})
         for node, (x, y) in places.items():
             leaf, empty = len(node) == depth, hollow and len(node) == 1
             axes.plot(
@@ -145,7 +133,10 @@ def _places(sizes: Sequence[int], node: Node = (), x: float = 0.0) -> Iterator[t
 
 
 def _links(kind: Topology, sizes: Sequence[int], node: Node = ()) -> Iterator[tuple[int, Node, Node, str]]:
-    """Every link: its tier, its ends and its way. A ring at the top closes; a lower one begins and ends at its node."""
+    """Every link: its tier, its ends and its way. A ring at the top closes; a lower one begins and ends at its node.
+
+    The way is ``both`` where a model goes down and comes back, ``on`` where it is passed on.
+    """
     tier = len(node)
     children = [(*node, i + 1) for i in range(sizes[tier])]
     if not kind.patterns[tier].ordered:

@@ -89,21 +89,10 @@ def name_points(axes: Any, points: Sequence[Name], lines: Sequence[Any] = ()) ->
     drawn_lines = [_dense(axes.transData.transform(np.column_stack(one)), 2 * per_point) for one in lines]
     ink = np.concatenate([np.empty((0, 2)), *drawn_lines])
     taken = marks + [text.get_window_extent() for text in axes.texts]
-    for k, (x, y, name, color) in enumerate(points):
+    for k, point in enumerate(points):
         best, least = None, math.inf
         for dx, dy, ha, va in _SIDES:
-            text = axes.annotate(
-                name,
-                (x, y),
-                xytext=(dx * AWAY, dy * AWAY),
-                textcoords="offset points",
-                ha=ha,
-                va=va,
-                size=ABOUT,
-                color=color,
-                path_effects=halo(),
-                arrowprops=_lead() if dx and dy else None,
-            )
+            text = _write(axes, point, (dx * AWAY, dy * AWAY), (ha, va), led=bool(dx and dy))
             box = _letters(text)
             free = (
                 inside.x0 <= box.x0
@@ -147,18 +136,8 @@ def name_ends(axes: Any, ends: Sequence[Name]) -> None:
     right = max((float(x) for x, _ in at.values()), default=0.0)
     for (end, (x, y)), place in zip(at.items(), places, strict=True):
         moved = abs(place - y) > 1 or right - x > apart
-        axes.annotate(
-            end[2],
-            end[:2],
-            xytext=((right - x) / per_point + AWAY * (2 if moved else 1), (place - y) / per_point),
-            textcoords="offset points",
-            ha="left",
-            va="center",
-            size=ABOUT,
-            color=end[3],
-            path_effects=halo(),
-            arrowprops=_lead() if moved else None,
-        )
+        beside = (right - x) / per_point + AWAY * (2 if moved else 1), (place - y) / per_point
+        _write(axes, end, beside, ("left", "center"), led=moved)
 
 
 def _letters(text: Any) -> Any:
@@ -169,9 +148,14 @@ def _letters(text: Any) -> Any:
     return Text.get_window_extent(text)
 
 
-def _lead() -> dict[str, Any]:
-    """Return the thin line from a name to what it names."""
-    return {"arrowstyle": "-", "linewidth": 0.5, "color": FAINT, "shrinkA": 0, "shrinkB": 3}
+def _write(axes: Any, name: Name, away: tuple[float, float], sides: tuple[str, str], *, led: bool) -> Any:
+    """Write a name so many points away from what it names, and a thin line between them where it is ``led`` there."""
+    x, y, text, color = name
+    line = {"arrowstyle": "-", "linewidth": 0.5, "color": FAINT, "shrinkA": 0, "shrinkB": 3}
+    look = {"ha": sides[0], "va": sides[1], "size": ABOUT, "color": color, "path_effects": halo()}
+    return axes.annotate(
+        text, (x, y), xytext=away, textcoords="offset points", arrowprops=line if led else None, **look
+    )
 
 
 def halo() -> list[Any]:
