@@ -117,6 +117,4 @@ def _root(cov: Floats) -> Floats:
 def _members(group_of: Indices) -> Iterator[tuple[int, Indices]]:
     """Every group, and the clients of it."""
     order = np.argsort(group_of, kind="stable")
-    ends = np.cumsum(np.bincount(group_of))
-    for group, (start, end) in enumerate(zip(np.concatenate([[0], ends[:-1]]), ends, strict=True)):
-        yield group, order[start:end]
+    return enumerate(np.split(order, np.cumsum(np.bincount(group_of))[:-1]))

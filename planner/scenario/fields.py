@@ -182,8 +182,9 @@ def _uncertain(read: Callable[[Any, str], float], schema: Mapping[str, Any], wor
     )
 
 
-def _quantity(parse: Callable[..., float], example: str, word: str) -> Kind:
-    return _uncertain(lambda value, field: parse(value, field=field), {"type": "string", "examples": [example]}, word)
+def _quantity(dimension: str, word: str) -> Kind:
+    schema = {"type": "string", "examples": [units.DIMENSIONS[dimension].example]}
+    return _uncertain(lambda value, field: units.parse(value, dimension, field=field), schema, word)
 
 
 def _period(example: str) -> Kind:
@@ -394,9 +395,9 @@ NOT_NEGATIVE: Final = _uncertain(
 FROM_ZERO: Final = Kind(
     lambda value, field: text.number(value, field, zero=True), {"type": "number", "minimum": 0}, "NUMBER"
 )
-RATE: Final = _quantity(units.parse_rate, "20Mbit/s", "RATE")
-SIZE: Final = _quantity(units.parse_size, "45MB", "SIZE")
-DURATION: Final = _quantity(units.parse_duration, "0.2s", "TIME")
+RATE: Final = _quantity("rate", "RATE")
+SIZE: Final = _quantity("size", "SIZE")
+DURATION: Final = _quantity("duration", "TIME")
 PERIOD: Final = _period("10min")
 PROBABILITY: Final = Kind(
     _probability, {"anyOf": [{"type": "number", "exclusiveMinimum": 0, "maximum": 1}, {"type": "string"}]}, "SHARE"
@@ -415,8 +416,8 @@ LINK: Final = Kind(
     {"enum": list(PRESETS)},
     "PRESET",
 )
-POWER: Final = _quantity(units.parse_power, "5W", "POWER")
-INTENSITY: Final = _quantity(units.parse_intensity, "0.05kWh/GB", "ENERGY")
+POWER: Final = _quantity("power", "POWER")
+INTENSITY: Final = _quantity("intensity", "ENERGY")
 PAYLOAD: Final = Kind(_payload, {"anyOf": [{"type": "number"}, {"type": "string"}]})
 ORDER: Final = _words(*get_args(Order))
 SHARING: Final = Kind(_sharing, {"enum": list(get_args(Sharing))}, "NAME")
@@ -489,7 +490,7 @@ def _usual(symbol: str) -> str:
     return f"{heterogeneity.PROBLEM[symbol]:g}"
 
 
-def _link(path: str, whose: str, default: str, options: Mapping[str, str]) -> tuple[Field, ...]:
+def _link(path: str, whose: str, default: str, **options: str) -> tuple[Field, ...]:
     """The fields of one link."""
     rows = (
         ("preset", LINK, f"preset for {whose}: {', '.join(PRESETS)}", default),
@@ -719,17 +720,15 @@ FIELDS: Final = (
         "network.client_link",
         "clients",
         "broadband",
-        {
-            "preset": "--client-link",
-            "up": "--uplink",
-            "down": "--downlink",
-            "latency": "--latency",
-            "sharing": "--link-sharing",
-            "hop": "--hop",
-            "payload": "--payload",
-        },
+        preset="--client-link",
+        up="--uplink",
+        down="--downlink",
+        latency="--latency",
+        sharing="--link-sharing",
+        hop="--hop",
+        payload="--payload",
     ),
-    *_link("network.server_link", "group servers", "wan", {"preset": "--server-link"}),
+    *_link("network.server_link", "group servers", "wan", preset="--server-link"),
     Field(
         "compute.step_time", DURATION, "mean time of a local step, such as 0.2s", "0.1 s", "--step-time", "step_time"
     ),
@@ -787,7 +786,7 @@ FIELDS: Final = (
     ),
     Field(
         "footprint.carbon",
-        _quantity(units.parse_carbon, "400g/kWh", "CARBON"),
+        _quantity("carbon", "CARBON"),
         "carbon intensity of the electricity, CO2e",
         "of the grid",
         "",
@@ -862,7 +861,7 @@ TIER_FIELDS: Final = (
     Field("drawn", COUNT_OR_RANGE, "children drawn for each pass", "all"),
     Field("order", ORDER, "order of rings: fixed, or random; the same on every tier", "that of the fleet"),
     Field("deviation", NOT_NEGATIVE, "heterogeneity between the children of a node", "that of the problem"),
-    *_link("link", "its children", "broadband for clients, else wan", {}),
+    *_link("link", "its children", "broadband for clients, else wan"),
 )
 """Keys of one table of ``[[fleet.tiers]]``."""
 CLIENT_FIELDS: Final = (

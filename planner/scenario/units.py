@@ -63,7 +63,7 @@ class _Dimension(NamedTuple):
 
 
 # The ranges are far wider than any network and keep every later product finite in double precision.
-_DIMENSIONS: Final = {
+DIMENSIONS: Final = {
     "rate": _Dimension(
         "a rate", "bit/s", "20Mbit/s", 1e-6, 1e21, "a link of rate 0 never delivers the model",
         "{n}Mbit/s (bits) or {n}MB/s (bytes, 8 times as much)",
@@ -152,7 +152,7 @@ def parse_rate(text: object, *, field: str = "rate") -> Quantity:
     >>> float(rate), rate.reading
     (20000000.0, '20 Mbit/s')
     """
-    return Quantity(*_parse(text, "rate", field, positive=True))
+    return parse(text, "rate", field=field)
 
 
 def parse_size(text: object, *, field: str = "size") -> Quantity:
@@ -161,7 +161,7 @@ def parse_size(text: object, *, field: str = "size") -> Quantity:
     >>> float(parse_size("44.8MB"))
     44800000.0
     """
-    return Quantity(*_parse(text, "size", field, positive=True))
+    return parse(text, "size", field=field)
 
 
 def parse_duration(text: object, *, field: str = "duration", positive: bool = False) -> Quantity:
@@ -172,22 +172,7 @@ def parse_duration(text: object, *, field: str = "duration", positive: bool = Fa
     >>> float(parse_duration("200 ms"))
     0.2
     """
-    return Quantity(*_parse(text, "duration", field, positive=positive))
-
-
-def parse_power(text: object, *, field: str = "power") -> float:
-    """Read a power [W], in ``mW W kW``."""
-    return Quantity(*_parse(text, "power", field, positive=False))
-
-
-def parse_intensity(text: object, *, field: str = "energy") -> float:
-    """Read the energy of a network for data [kWh/GB], in ``kWh/GB Wh/GB``."""
-    return Quantity(*_parse(text, "intensity", field, positive=False))
-
-
-def parse_carbon(text: object, *, field: str = "carbon") -> float:
-    """Read the carbon intensity of a grid [g CO2e/kWh], in ``g/kWh kg/kWh``."""
-    return Quantity(*_parse(text, "carbon", field, positive=False))
+    return parse(text, "duration", field=field, positive=positive)
 
 
 def parse_energy(text: object, *, field: str = "energy") -> float:
@@ -196,12 +181,12 @@ def parse_energy(text: object, *, field: str = "energy") -> float:
     >>> float(parse_energy("2kWh"))
     7200000.0
     """
-    return Quantity(*_parse(text, "energy", field, positive=True))
+    return parse(text, "energy", field=field, positive=True)
 
 
 def parse_mass(text: object, *, field: str = "carbon") -> float:
     """Read a mass of CO2e [kg], in ``gCO2e kgCO2e tCO2e``."""
-    return Quantity(*_parse(text, "mass", field, positive=True))
+    return parse(text, "mass", field=field, positive=True)
 
 
 def format_energy(energy: float) -> str:
@@ -224,9 +209,13 @@ def format_mass(mass: float) -> str:
     return f"{_digits(mass)} kgCO2e" if mass >= 1 or not mass else f"{_digits(1000 * mass)} gCO2e"
 
 
-def _parse(text: object, wanted: str, field: str, *, positive: bool) -> tuple[float, str]:
-    """Value in the base unit of ``wanted`` and canonical reading."""
-    dimension = _DIMENSIONS[wanted]
+def parse(text: object, wanted: str, *, field: str, positive: bool = False) -> Quantity:
+    """Read a quantity of one of `DIMENSIONS`, in its base unit.
+
+    Raises:
+        QuantityError: If the text is not one number and one unit of the table.
+    """
+    dimension = DIMENSIONS[wanted]
     instead = f"Write {dimension.noun} such as {dimension.example}."
 
     def refusal(why: str) -> QuantityError:
@@ -279,13 +268,13 @@ def _parse(text: object, wanted: str, field: str, *, positive: bool) -> tuple[fl
     if number.startswith("-"):
         raise refusal(f"{shown} is negative; {dimension.noun} has no sign. Write {unsigned}{unit}.")
     if zero:
-        return 0.0, f"0 {found.canonical}"
+        return Quantity(0.0, f"0 {found.canonical}")
     if not dimension.smallest <= value <= dimension.largest:
         raise refusal(
             f"{shown} is outside the range that is read, {dimension.smallest:g} to {dimension.largest:g} "
             f"{dimension.base}. Check the exponent and the unit."
         )
-    return value, f"{repr(float(unsigned)).removesuffix('.0')} {found.canonical}"
+    return Quantity(value, f"{repr(float(unsigned)).removesuffix('.0')} {found.canonical}")
 
 
 def _choices(wanted: str) -> str:
@@ -295,7 +284,7 @@ def _choices(wanted: str) -> str:
 
 def _wrong_unit(number: str, unit: str, shown: str, wanted: str) -> str:
     """Why a unit is refused, and which one was probably meant."""
-    dimension = _DIMENSIONS[wanted]
+    dimension = DIMENSIONS[wanted]
     table = [name for name, entry in _UNITS.items() if entry.dimension == wanted]
     head = unit.partition(" ")[0]
     if head in table:
@@ -307,7 +296,7 @@ def _wrong_unit(number: str, unit: str, shown: str, wanted: str) -> str:
             nearest = f"{number}{unit}/s"
         elif wanted == "size" and other.dimension == "rate":
             nearest = f"{number}{re.split('bit|B', other.canonical)[0]}B"
-        return f"{shown} is {_DIMENSIONS[other.dimension].noun}, and {dimension.noun} is wanted: write {nearest}."
+        return f"{shown} is {DIMENSIONS[other.dimension].noun}, and {dimension.noun} is wanted: write {nearest}."
     if unit in _BIT_AMOUNTS:
         prefix = _BIT_AMOUNTS[unit]
         if wanted == "rate":
