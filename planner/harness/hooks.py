@@ -14,19 +14,12 @@ if TYPE_CHECKING:
 
 
 class Handed(NamedTuple):
-    """What a program hands over in place of a hook.
+    """What a program hands over in place of a hook."""
 
-    Attributes:
-        model: Where training starts.
-        clients: ``(group, X, y)`` of every client.
-        loss: Of outputs and targets; None for the usual one.
-        test: Inputs and labels that nobody trains on; None where there are none.
-    """
-
-    model: Any
-    clients: Any
-    loss: Callable[[Any, Any], Any] | None
-    test: tuple[Any, Any] | None
+    model: Any  # where training starts
+    clients: Any  # ``(group, X, y)`` of every client
+    loss: Callable[[Any, Any], Any] | None  # of outputs and targets; None for the usual one
+    test: tuple[Any, Any] | None  # inputs and labels that nobody trains on; None where there are none
 
 
 @contextmanager

@@ -16,7 +16,7 @@ import numpy as np
 
 from planner.data import heterogeneity
 from planner.io.answers import Evidence
-from planner.predict.evidence import predictor_record, table
+from planner.predict.evidence import predictor_record, rows_of, table
 from planner.predict.predictors import RECORD
 from planner.predict.question import Question
 from planner.predict.statements import ModelUncertainty, RatesOnRecord, ScaleOnRecord, StepsOnRecord
@@ -120,15 +120,15 @@ def _told(question: Question, scenario: Scenario) -> str:
     return "kind" if scenario.ratio_error is None else "labels"
 
 
-def _on_real_data(question: Question) -> tuple[Mapping[str, str], ...]:
-    """First choices on real data, of runs with about as many local steps in a round."""
-    return table(REAL.format(predictor_record.of_many_steps(question)))
+def _on_real_data(question: Question, predictor: str, **asked: str) -> list[dict[str, str]]:
+    """First choices of a predictor on real data by this metric, of runs with about as many local steps in a round."""
+    file = REAL.format(predictor_record.of_many_steps(question))
+    return rows_of(file, predictor=predictor, metric=question.metric, **asked)
 
 
 def of_pilots(question: Question) -> str:
     """Say how often pilots were right by this metric."""
-    asked = ("pilot", question.metric, "all")
-    (row,) = (r for r in _on_real_data(question) if (r["predictor"], r["metric"], r["scheme"]) == asked)
+    (row,) = _on_real_data(question, "pilot", scheme="all")
     return (
         f"Pilots of 8 rounds were right in {row['right']} of {row['rows']} cases on real data by {question.metric}. No "
         "confidence exceeds how often such shares of draws were right there."
@@ -140,18 +140,15 @@ def of_scale(question: Question, scenario: Scenario) -> ScaleOnRecord | None:
     by_loss = question.metric == "loss" and question.scatter > 0 and question.depth == 2
     if not by_loss or scenario.known["target"].origin != "given":
         return None
-    rows = {row["told"]: row for row in table(SCALE) if row["predictor"] == question.predictor.id}
+    rows = {row["told"]: row for row in rows_of(SCALE, predictor=question.predictor.id)}
     if not rows:
         return None
     told = {"fading": "profile"}.get(known := _told(question, scenario), known)
     if told == "profile" and scenario.known["L"].origin == "default":
         told = "labels"
     row, best = rows["decay" if told == "profile" and question.decay is not None else told], rows["decay"]
-    low, median, high = (float(row[name]) for name in ("low", "median", "high"))
     return ScaleOnRecord(
-        low=low,
-        median=median,
-        high=high,
+        **{name: float(row[name]) for name in ("low", "median", "high")},
         of=int(row["rows"]),
         best_low=float(best["low"]),
         best_high=float(best["high"]),
@@ -167,23 +164,13 @@ def of_steps(
     if question.scatter == 0 or question.depth != 2 or question.metric != "loss" or more <= few:
         return None
     told = "profile" if _told(question, scenario) in ("profile", "fading") else "kind"
-    rows = table(STEPS)
-    on_record = sorted({int(row["K"]) for row in rows})
-    steps_there = next((steps for steps in on_record if more <= steps), on_record[-1])
-    asked = (question.predictor.id, steps_there, told, _split(question), topology)
-    for row in rows:
-        if (row["predictor"], int(row["K"]), row["told"], row["scheme"], row["topology"]) == asked:
-            low, median, high = ((more / few) ** float(row[name]) * predicted for name in ("low", "median", "high"))
-            return StepsOnRecord(
-                few=few,
-                more=more,
-                predicted=predicted,
-                low=low,
-                median=median,
-                high=high,
-                problems=int(row["problems"]),
-            )
-    return None
+    on_record = sorted({int(row["K"]) for row in table(STEPS)})
+    K = str(next((steps for steps in on_record if more <= steps), on_record[-1]))
+    like = {"predictor": question.predictor.id, "told": told, "scheme": _split(question), "topology": topology}
+    if not (rows := rows_of(STEPS, K=K, **like)):
+        return None
+    saved = {name: (more / few) ** float(rows[0][name]) * predicted for name in ("low", "median", "high")}
+    return StepsOnRecord(few=few, more=more, predicted=predicted, problems=int(rows[0]["problems"]), **saved)
 
 
 def of_rates(question: Question, scenario: Scenario) -> RatesOnRecord | None:
@@ -194,8 +181,8 @@ def of_rates(question: Question, scenario: Scenario) -> RatesOnRecord | None:
     if told in ("profile", "fading") and scenario.known["L"].origin == "default":  # a rate is one over L
         told = "labels"
     if question.depth == 2:
-        rows = {(r["predictor"], r["metric"], r["told"], r["scheme"]): r for r in _on_real_data(question)}
-        row: Mapping[str, str] | None = rows.get((question.predictor.id, question.metric, told, "all"))
+        rows = _on_real_data(question, question.predictor.id, told=told, scheme="all")
+        row: Mapping[str, str] | None = rows[0] if rows else None
     else:
         row = predictor_record.of_depth(question).get(told)
     return None if row is None else RatesOnRecord(near=int(row["rates_near"]), of=int(row["rates"]))
@@ -225,9 +212,7 @@ def on_real_data(question: Question, scenario: Scenario) -> list[Evidence]:
     note = f"docs/real-data.md: settings kept back, split like {split}, by {question.metric}, where {TOLD[told]}"
     return [
         _first_choices(row, f"rows of {row['settings']} settings on real data", note).replaced(metric=question.metric)
-        for row in _on_real_data(question)
-        if (row["predictor"], row["metric"], row["told"], row["scheme"])
-        == (question.predictor.id, question.metric, told, split)
+        for row in _on_real_data(question, question.predictor.id, told=told, scheme=split)
     ]
 
 
@@ -286,14 +271,10 @@ def none_had_more(question: Question) -> str:
 def by_metric(question: Question) -> list[Evidence]:
     """First choices of a predictor on controlled problems, by the question's metric and to targets given as its own."""
     goal = "rounds" if question.target is None else "target"
-    asked = (question.predictor.id, question.metric, goal, "all")
+    rows = rows_of(RECORD, predictor=question.predictor.id, metric=question.metric, goal=goal, family="all")
     told = "what Star-Star has after some rounds" if goal == "rounds" else "a number"
     note = f"controlled problems by {question.metric}, constants known, the target {told}"
-    return [
-        _first_choices(row, MEASURED[question.metric], note)
-        for row in table(RECORD)
-        if (row["predictor"], row["metric"], row["goal"], row["family"]) == asked
-    ]
+    return [_first_choices(row, MEASURED[question.metric], note) for row in rows]
 
 
 def on_digits(question: Question) -> list[Evidence]:
@@ -303,8 +284,7 @@ def on_digits(question: Question) -> list[Evidence]:
     note = f"on digits, {question.metric}; only the kind of split known"
     return [
         _first_choices(row, "planner/data/measured_digits.csv", f"{models[row['model']]} {note}")
-        for row in table("digits_record.csv")
-        if (row["predictor"], row["quantity"]) == (question.predictor.id, quantity)
+        for row in rows_of("digits_record.csv", predictor=question.predictor.id, quantity=quantity)
     ]
 
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from planner.data.heterogeneity import DIFFER
 from planner.predict import many_steps
-from planner.predict.evidence import table
+from planner.predict.evidence import rows_of, table
 from planner.predict.question import Question
 from planner.predict.statements import ModelUncertainty
 from planner.scenario.fields import Objective
@@ -264,8 +264,8 @@ def of(question: Question) -> ModelUncertainty | None:
 def of_depth(question: Question) -> dict[str, Mapping[str, str]]:
     """The rows of the record on trees of so many tiers, over two, by how much was told; empty where there are none."""
     name = name_of(question).replace(FADING, IMAGES)  # of these trees, with fading no factor is larger
-    asked = (question.predictor.id, name, str(question.depth))
-    return {row["told"]: row for row in table(DEEPER) if (row["predictor"], row["record"], row["tiers"]) == asked}
+    found = rows_of(DEEPER, predictor=question.predictor.id, record=name, tiers=str(question.depth))
+    return {row["told"]: row for row in found}
 
 
 def errors(question: Question, rng: np.random.Generator, number: int) -> Array:
@@ -340,8 +340,7 @@ def _by(objective: Objective) -> By:
 
 def _turned_out(predictor: str, name: str, objective: Objective, share: float) -> float:
     """How often such shares turned out right, with errors and table from other families; linear between them."""
-    asked = (predictor, name, _by(objective))
-    rows = [row for row in table(CALIBRATION) if (row["predictor"], row["metric"], row["by"]) == asked]
+    rows = rows_of(CALIBRATION, predictor=predictor, metric=name, by=_by(objective))
     if not rows:
         return share
     stated, right = (np.array([float(row[name]) for row in rows]) for name in ("stated", "right"))

@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 from planner.errors import ScenarioError
 from planner.io.version import entry_points
-from planner.predict.evidence import table
+from planner.predict.evidence import rows_of
 from planner.predict.predictors.base import SQUARED_GRADIENT, Predictor, Quantity, report_progress, watched
 from planner.scenario.fields import METRIC, Metric
 
@@ -58,8 +58,8 @@ def best(metric: Metric) -> Predictor:
     """The predictor that was right most often by a metric, of those that know it; docs/predictors.md has the record."""
     knowing = {name: one for name, one in predictors().items() if metric in one.metrics}
     right = dict.fromkeys(knowing, 0.0)
-    for row in table(RECORD):
-        if (row["metric"], row["goal"], row["family"]) == (metric, "rounds", "all") and row["predictor"] in right:
+    for row in rows_of(RECORD, metric=metric, goal="rounds", family="all"):
+        if row["predictor"] in right:
             right[row["predictor"]] = int(row["right"]) / int(row["rows"])
     return knowing[max(right, key=lambda name: right[name])]
 
