@@ -56,10 +56,8 @@ def of_scenario(scenario: Scenario) -> Picture:
             f"are {clear} comparisons from the record of problems with known constants; {near} predictions are within "
             f"a factor {NEAR:g}. In {same} the predicted order is the measured one."
         )
-        message, labels = (
-            f"By loss the predicted order is the measured one in {same} of {clear} pairs",
-            "ratio of rounds",
-        )
+        message = f"By loss the predicted order is the measured one in {same} of {clear} pairs"
+        labels = "ratio of rounds"
     else:
         _, question = posed(replace(scenario, metric="gradient"))
         points = _measured(question)

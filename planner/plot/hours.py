@@ -52,7 +52,8 @@ def of_scenario(scenario: Scenario) -> Picture:
             "no topology reaches the target in a time above zero. Give a looser --target, or links.", code="N003"
         )
     factors = dict.fromkeys(best, (1.0, 1.0))
-    if record.of(question) is not None:
+    on_record = record.of(question)
+    if on_record is not None:
         errors = record.errors(question, np.random.default_rng(question.seed), DRAWS)
         ends = np.exp(np.quantile(errors, ENDS, axis=1) - np.median(errors, axis=1))  # centred, as answers draw them
         factors = {t: (float(ends[0, i]), float(ends[1, i])) for i, t in enumerate(question.topologies) if t in best}
@@ -67,11 +68,7 @@ def of_scenario(scenario: Scenario) -> Picture:
     message = f"{title(first)} is first at the target, after {format_duration(needed[first])}"
     drawn, rows = draw(curves, goal, question.quantity.words, message, in_short(scenario))
     said = "; ".join(f"{title(t)} after {format_duration(needed[t])}" for t in best)
-    band = (
-        "with 80 % intervals of the predictor's errors nearby"
-        if record.of(question)
-        else "without intervals: no record"
-    )
+    band = "with 80 % intervals of the predictor's errors nearby" if on_record else "without intervals: no record"
     return drawn, rows, f"Predicted {question.quantity.words} against time, {band}. At the target: {said}."
 
 

@@ -94,13 +94,7 @@ def name_points(axes: Any, points: Sequence[Name], lines: Sequence[Any] = ()) ->
         for dx, dy, ha, va in _SIDES:
             text = _write(axes, point, (dx * AWAY, dy * AWAY), (ha, va), led=bool(dx and dy))
             box = _letters(text)
-            free = (
-                inside.x0 <= box.x0
-                and box.x1 <= inside.x1
-                and inside.y0 <= box.y0
-                and box.y1 <= inside.y1
-                and not any(box.overlaps(other) for other in taken)
-            )
+            free = within(box, inside) and not any(box.overlaps(other) for other in taken)
             covered = int(((ink > (box.x0, box.y0)) & (ink < (box.x1, box.y1))).all(axis=1).sum())
             outside = np.maximum(np.maximum((box.x0, box.y0) - at, at - (box.x1, box.y1)), 0.0)
             covered += MISTAKEN * int(np.argmin(np.hypot(*outside.T)) != k)
@@ -138,6 +132,11 @@ def name_ends(axes: Any, ends: Sequence[Name]) -> None:
         moved = abs(place - y) > 1 or right - x > apart
         beside = (right - x) / per_point + AWAY * (2 if moved else 1), (place - y) / per_point
         _write(axes, end, beside, ("left", "center"), led=moved)
+
+
+def within(box: Any, frame: Any) -> bool:
+    """Whether a box is inside another."""
+    return bool(frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1)
 
 
 def _letters(text: Any) -> Any:

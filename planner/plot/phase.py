@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from planner.decide.phase_diagram import OUTSIDE, Axis, Phase, source
 from planner.io.wording import input_words, names, percent, title
 from planner.plot import FAINT, INK, PAGE, Floats, Rows, figure, looks, style
-from planner.plot.lettering import halo, heading
+from planner.plot.lettering import halo, heading, within
 from planner.scenario.units import format_amount
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ def draw(found: Phase) -> tuple[Figure, Rows]:
         _scale(axes, axis, side, ends)
     for tied in sorted({tied for row in found.tied for tied in row if tied}):
         _name(axes, found, tied)
-    where = [t for t in shown if t in _first_here(found)]
+    i, j = (int(np.abs(np.log(np.asarray(a.values) / a.now)).argmin()) for a in (found.y, found.x))
+    where = [t for t in shown if t in found.tied[i][j]]  # first in the cell nearest to the scenario
     heading(
         drawn,
         f"{names(where) or 'No topology'} is best here by {found.objective}"
@@ -66,12 +67,6 @@ def draw(found: Phase) -> tuple[Figure, Rows]:
     )
     _legend(drawn, found, shown, look, any_tied=bool(ties.any()), any_outside=bool(outside.any()))
     return drawn, found.rows()
-
-
-def _first_here(found: Phase) -> tuple[str, ...]:
-    """The first tie of the cell nearest to the scenario."""
-    i, j = (int(np.abs(np.log(np.asarray(a.values) / a.now)).argmin()) for a in (found.y, found.x))
-    return found.tied[i][j]
 
 
 def says(found: Phase) -> str:
@@ -168,8 +163,7 @@ def _name(axes: Any, found: Phase, tied: tuple[str, ...]) -> None:
         at = found.x.now, found.y.now
     written = axes.annotate(text, at, **look, zorder=7)
     axes.figure.draw_without_rendering()
-    box, inside = written.get_window_extent(), axes.get_window_extent()
-    if box.x0 < inside.x0 or box.x1 > inside.x1 or box.y0 < inside.y0 or box.y1 > inside.y1:
+    if not within(written.get_window_extent(), axes.get_window_extent()):
         written.remove()  # the legend says whose the colour is
 
 

@@ -74,16 +74,9 @@ def draw(pilot: Pilot) -> Picture:
     if pilot.verdict.status == "best" and pilot.verdict.since:
         message += f", and has led since round {pilot.verdict.since}"
     seeds = counted(len(pilot.seeds.compared), "seed")
-    heading(
-        drawn,
-        message,
-        f"pilot of {plain(pilot.problem.name)}; {pilot.fleet.shape} clients, K = {pilot.fleet.local_steps}; {seeds}",
-    )
+    fleet = f"{pilot.fleet.shape} clients, K = {pilot.fleet.local_steps}"
+    heading(drawn, message, f"pilot of {plain(pilot.problem.name)}; {fleet}; {seeds}")
     name_ends(axes, ends)
     last = "; ".join(f"{title(one.id)} {end[1]:.3g}" for one, end in zip(runners, ends, strict=True))
-    return (
-        drawn,
-        rows,
-        f"{word.capitalize()} measured against rounds, mean and span of {seeds}. {message}. "
-        f"After the last round alone: {last}.",
-    )
+    said = f"{word.capitalize()} measured against rounds, mean and span of {seeds}. {message}."
+    return drawn, rows, f"{said} After the last round alone: {last}."

@@ -96,12 +96,9 @@ def of_scenario(scenario: Scenario) -> Picture:
     own = " over links of clients' own" if what in CLOCKED and sharing_is_open(question, scenario) else ""
     words = partial(_readable, tiers=scenario.tier_names)
     lost = [b for b in bars if min(b.low, b.high) < 1]
-    ended = (
-        f"{words(lost[0].name)} alone can end that"
-        if len(lost) == 1
-        else f"{len(lost)} inputs, each alone, can end that"
-    )
-    message = f"{leads} {_times(now)} in {what}{own}; {ended if lost else 'no input alone ends that'}"
+    enders = f"{words(lost[0].name)} alone" if len(lost) == 1 else f"{len(lost)} inputs, each alone,"
+    ended = f"{enders} can end that" if lost else "no input alone ends that"
+    message = f"{leads} {_times(now)} in {what}{own}; {ended}"
     axis = f"{what} of the best other topology over that of {who if len(first) <= LISTED else 'the best'}"
     ranges = "by its range, else " * any(scenario.known[bar.name].spread is not None for bar in bars)
     about = f"{in_short(scenario)}; each input moved {ranges}by a factor {FACTOR:g}"
