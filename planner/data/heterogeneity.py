@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from planner.data.label_shift import Weighting
     from planner.data.profile import Profile, Range
 
+FORMS = (
+    "Write iid, intra, inter or both, zeta=0.5,delta=2, one number for each tier 0.5/1/2, "
+    "dirichlet:intra=0.1,inter=0.3, dirichlet:intra=0.5,classes=2, or a file: counts.csv, profile.json."
+)
 FILES = (".csv", ".json")
 CLASSES = 10  # labels assumed where concentrations are given without them
 MOST_LABELS = 10**6
@@ -230,7 +234,7 @@ def parse(text: object) -> Heterogeneity:
     if isinstance(text, dict):
         text = ",".join(f"{key}={value}" for key, value in text.items())
     if not isinstance(text, str) or not 0 < len(text) <= (4096 if text.lower().endswith(FILES) else 200):
-        raise ScenarioError(f"{text!r:.60} is not a form of heterogeneity. {_forms()}")
+        raise ScenarioError(f"{text!r:.60} is not a form of heterogeneity. {FORMS}")
     text = text.strip()
     if text in PRESETS:
         return Heterogeneity("preset", text)
@@ -249,7 +253,7 @@ def parse(text: object) -> Heterogeneity:
         parts = [part.strip() for part in text.split("/")]
         one = _one("deviation", text, positive=False)
         return Heterogeneity.per_tier(tuple(spread.read(part, one, field="deviation") for part in parts), text)
-    hint = suggest(text, [*PRESETS, "dirichlet:"]) or _forms()
+    hint = suggest(text, [*PRESETS, "dirichlet:"]) or FORMS
     if text.lower().startswith(("non", "not")):  # the nearest word, iid, is the opposite
         hint = "Write intra (clients in a group differ), inter (groups differ) or both."
     raise ScenarioError(f"{text!a} is not a form of heterogeneity. {hint}")
@@ -370,7 +374,7 @@ def _pairs(text: str, names: Sequence[str], *, positive: bool) -> dict[str, floa
     for part in text.split(","):
         name, sign, number = (piece.strip() for piece in part.partition("="))
         if not sign:
-            raise ScenarioError(f"{part.strip()!a:.40} in {text!a:.60} is not name=number. {_forms()}")
+            raise ScenarioError(f"{part.strip()!a:.40} in {text!a:.60} is not name=number. {FORMS}")
         if name not in names:
             hint = suggest(name, names) or f"Known here are {join(names)}."
             raise ScenarioError(f"{name!a} in {text!a:.60} is not known. {hint}")
@@ -396,10 +400,3 @@ def _one(name: str, whole: str, *, positive: bool) -> Callable[[object], float]:
         return value
 
     return read
-
-
-def _forms() -> str:
-    return (
-        "Write iid, intra, inter or both, zeta=0.5,delta=2, one number for each tier 0.5/1/2, "
-        "dirichlet:intra=0.1,inter=0.3, dirichlet:intra=0.5,classes=2, or a file: counts.csv, profile.json."
-    )

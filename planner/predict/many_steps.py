@@ -65,7 +65,8 @@ def worth(question: Question, topology: str, values: Mapping[str, Any], known: P
     patterns = question.topologies[topology].patterns
     rings = [pattern.ordered & ~one for pattern, one in zip(patterns, alone, strict=True)]
     if _any(rings).any():
-        own, chain = (_at(told[fades, t], clients, groups, values) for t in (_of_two(topology), RINGS))
+        named = topology if topology in all_topologies(2) else RINGS  # a ring alone is one of rings
+        own, chain = (_at(told[fades, t], clients, groups, values) for t in (named, RINGS))
         power = power + np.where(_any(rings), np.where(_any(alone), chain, own), 0.0)
     return np.clip(_steps(question, values) / FROM, 1.0, UNTIL / FROM) ** -power
 
@@ -79,11 +80,6 @@ def _steps(question: Question, values: Mapping[str, Any]) -> Array:
 def _any(of_tiers: Sequence[npt.NDArray[np.bool_]]) -> npt.NDArray[np.bool_]:
     """Whether it is so of any tier."""
     return np.asarray(np.any(np.broadcast_arrays(*of_tiers), axis=0))
-
-
-def _of_two(topology: str) -> str:
-    """The id of a topology of two tiers, of which a ring alone is one of rings."""
-    return topology if topology in all_topologies(2) else RINGS
 
 
 def _at(corners: Array, clients: Array, groups: Array, values: Mapping[str, Any]) -> Array:

@@ -488,9 +488,8 @@ def _shares_of_groups(written: Written, form: heterogeneity.Heterogeneity | None
     listed = written.listed
     if listed is None or form is None or form.form != "dirichlet":
         return None
-    tiers = branches(
-        listed.sizes, listed.samples if (written.get("fleet.weights") or listed.weights) == "samples" else None
-    )
+    by_samples = (written.get("fleet.weights") or listed.weights) == "samples"
+    tiers = branches(listed.sizes, listed.samples if by_samples else None)
     return list(zip(tiers[0].shares.tolist(), tiers[1].concentration.tolist(), strict=True))
 
 
@@ -505,24 +504,18 @@ def _deviations(
     assert isinstance(groups, int) and isinstance(clients, int) and isinstance(sigma, float)  # noqa: S101
     form = said or heterogeneity.Heterogeneity("preset", "both")
     zeta, delta = form.deviations(sigma, groups, clients, counted)
-    if said is None:
-        origin: Origin = "default"
-        note = f"preset both: {_multiples('both', 2)}"
-    elif form.form == "numbers":
-        origin, note = "given", ""
-    elif form.measured is not None:
+    if form.measured is not None:
         origin, note = _of_file(form, sigma, warnings)
     elif form.form == "preset":
-        origin, note = "derived", f"preset {form.text}: {_multiples(form.text, 2)}"
+        origin, note = "derived" if said else "default", f"preset {form.text}: {_multiples(form.text, 2)}"
     else:
-        origin = "derived"
-        note = f"{form.text}: label shift over {form.labels} labels, {ASSUMED}"
+        origin, note = "derived", f"{form.text}: label shift over {form.labels} labels, {ASSUMED}"
     on_scale = form.measured if form.measured and form.measured.absolute else None
-    for symbol, value in (("zeta", zeta), ("delta", delta)):
-        known[symbol] = _measured(on_scale, symbol, value, origin, note)
-    if form.form == "numbers":
-        for symbol, said_of_it in (("zeta", form.zeta), ("delta", form.delta)):
-            known[symbol] = Known.of(said_of_it, 0.0, "left out, so 0")
+    for symbol, value, own in (("zeta", zeta, form.zeta), ("delta", delta, form.delta)):
+        if form.form == "numbers":
+            known[symbol] = Known.of(own, 0.0, "left out, so 0")
+        else:
+            known[symbol] = _measured(on_scale, symbol, value, origin, note)
     if groups == 1 and delta:
         known["delta"] = Known(0.0, "derived", note="one group has nothing to differ from")
     if clients == 1 and zeta:
@@ -593,14 +586,11 @@ def _network(written: Written, known: Table) -> Network:
         known["tiers"] = Known.of(written.get("network.tiers"), 2, "group servers between clients and the top server")
     else:
         known["tiers"] = Known(depth, "given")
-    links: dict[str, Link] = {}
-    for name in reversed(link_names(depth)):
-        links[name] = _link(written, name, known)
+    links = {name: _link(written, name, known) for name in reversed(link_names(depth))}
     if written.listed is not None and written.listed.of_all("link"):
+        note = f"not asked: {written.listed.source} has every link"
         for name in [one for one in known if one.startswith("client_link")]:
-            known[name] = replace(
-                known[name], origin="given", note=f"not asked: {written.listed.source} has every link"
-            )
+            known[name] = replace(known[name], origin="given", note=note)
     known["model_size"] = _model_size(written)
     if depth == 2:
         tiers: Any = known["tiers"].value

@@ -13,12 +13,7 @@ from planner.errors import ScenarioError
 from planner.io.text import one_of
 from planner.scenario.fields import FIELDS
 
-EXAMPLES: Final = {
-    "phones": "phones.toml",
-    "hospitals": "hospitals.toml",
-    "cell-site": "cell_site.toml",
-    "regions": "regions.toml",
-}
+EXAMPLES: Final = {name: f"{name.replace('-', '_')}.toml" for name in ("phones", "hospitals", "cell-site", "regions")}
 FLEET: Final = re.compile(r"\s*([0-9]{1,7})\s*(?:x|X|\*|by|,|\s)\s*([0-9]{1,7})\s*")
 PARAMETERS: Final = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(k|M|G|B|)\s*(?:parameters?)?\s*", re.ASCII)
 SCALES: Final = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "B": 1e9}
@@ -58,10 +53,10 @@ def _fleet(answer: str) -> dict[str, Any]:
     found = FLEET.fullmatch(answer)
     if found is None:
         raise ScenarioError(f"groups x clients: {answer!a:.40} is not two whole numbers. Write 12 x 25.", code="E022")
-    groups, clients = (int(number) for number in found.groups())
-    for key, number in (("fleet.groups", groups), ("fleet.clients_per_group", clients)):
+    counts = {"fleet.groups": int(found[1]), "fleet.clients_per_group": int(found[2])}
+    for key, number in counts.items():
         checked(key, str(number))
-    return {"fleet.groups": groups, "fleet.clients_per_group": clients}
+    return counts
 
 
 def _size(answer: str) -> dict[str, Any]:
