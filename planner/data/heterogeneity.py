@@ -174,13 +174,11 @@ class Heterogeneity:
         """
         if self.form == "numbers":
             return self.zeta or 0.0, self.delta or 0.0
-        if self.measured is not None and self.measured.absolute:
-            return self.measured.zeta, self.measured.delta
         if self.form == "preset":
             zeta, delta = PRESETS[self.text]
             return of_preset(zeta, sigma), of_preset(delta, sigma)
         if self.measured is not None:
-            scale = one_label(sigma, self.measured.labels)
+            scale = 1.0 if self.measured.absolute else one_label(sigma, self.measured.labels)
             return scale * self.measured.zeta, scale * self.measured.delta
         even = 1 / self.labels
         of_group = _squares(self.inter, self.group_classes or self.labels)

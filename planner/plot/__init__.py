@@ -114,10 +114,9 @@ def swatch(color: str, hatch: str, label: str) -> Any:
     return Patch(facecolor=color, edgecolor="white", hatch=hatch, label=label)
 
 
-def shares_up(axes: Any) -> None:
-    """Make the vertical axis one of shares, without a grid."""
-    axes.set(ylim=(0, 1), yticks=(0, 0.5, 1))
-    axes.set_yticklabels(["0", "50 %", "100 %"])
+def of_shares(axes: Any, side: str) -> None:
+    """Make an axis, ``x`` or ``y``, one of shares, without a grid."""
+    axes.set(**{f"{side}lim": (0, 1), f"{side}ticks": (0, 0.5, 1), f"{side}ticklabels": ("0", "50 %", "100 %")})
     axes.grid(False)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from planner.decide.explain import SHORT
 from planner.errors import ScenarioError
 from planner.io.wording import join, title
-from planner.plot import COLUMN, INK, Drawing, Floats, Picture, figure, looks, panel_letter, posed, style, swatch
+from planner.plot import INK, Drawing, Floats, Picture, figure, looks, of_shares, panel_letter, posed, style, swatch
 from planner.plot.lettering import heading, in_short, name_ends
 from planner.predict.question import MAX_ROUNDS, Question, ceil_rounds
 from planner.scenario.resolve import Scenario
@@ -64,7 +64,7 @@ def of_scenario(scenario: Scenario) -> Picture:
 @style()
 def draw(rounds: Floats, curves: Mapping[str, Curve], target: float, about: str = "") -> Drawing:
     """Draw bounds over the least of them, above; below, the shares of the terms of each at its rounds to the target."""
-    drawn, (top, below) = figure(COLUMN, 4.1, down=2)
+    drawn, (top, below) = figure(height=4.1, down=2)
     seen = looks(list(curves))
     least = np.min([curve.value for curve in curves.values()], axis=0)
     ends = []
@@ -95,11 +95,8 @@ def draw(rounds: Floats, curves: Mapping[str, Curve], target: float, about: str 
             below.barh(place, sum(alike) / whole, left=base, height=0.7, **area)
             base += sum(alike) / whole
     below.set_yticks(range(len(curves)), [seen[topology].title for topology in curves])
-    below.set(
-        ylim=(len(curves) - 0.5, -0.5), xlim=(0, 1), xticks=(0, 0.5, 1), xlabel="share of every term at the target"
-    )
-    below.set_xticklabels(["0", "50 %", "100 %"])
-    below.grid(visible=False)
+    below.set(ylim=(len(curves) - 0.5, -0.5), xlabel="share of every term at the target")
+    of_shares(below, "x")
     panel_letter(below, "b")
     keys = [swatch(look.color, look.hatch, look.title) for look in of_terms.values()]
     drawn.legend(handles=keys, loc="outside lower center", ncols=2)

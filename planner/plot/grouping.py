@@ -13,7 +13,7 @@ from planner.data.label_counts import LabelCounts, read_counts
 from planner.errors import ScenarioError
 from planner.io import frames
 from planner.io.csv_rows import Floats
-from planner.plot import COLUMN, GRID, PALETTE, Drawing, Picture, figure, panel_letter, plain, shares_up, style, swatch
+from planner.plot import COLUMN, GRID, PALETTE, Drawing, Picture, figure, of_shares, panel_letter, plain, style, swatch
 from planner.plot.lettering import heading
 
 LABELS, GROUPS = 7, 24  # drawn one by one; other labels together, other groups left out
@@ -83,7 +83,7 @@ def draw(
             base = base + shown[:, i]
         axes.bar(range(len(shown)), 1 - base, bottom=base, width=0.9, color=OTHERS, edgecolor="white", linewidth=0.3)
         axes.set(xlim=(-0.6, len(shown) - 0.4), xticks=[])
-        shares_up(axes)
+        of_shares(axes, "y")
         if len(values) <= NAMED:
             axes.set_xticks(range(len(shown)), [plain(group, 12) for group in groups])
         left = f" (of {len(values)})" if len(values) > len(shown) else ""

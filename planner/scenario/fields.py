@@ -89,14 +89,6 @@ class Tree:
         return len(self.sizes) if self.sizes is not None else 0 if self.topology is None else self.topology.depth
 
 
-@dataclass(frozen=True, slots=True)
-class PowerLaw:
-    """Samples by rank: the i-th client has ``i**-exponent`` of those of the first."""
-
-    exponent: float
-    text: str
-
-
 # ---------------------------------------------------------------- kinds of values
 @dataclass(frozen=True, slots=True)
 class Kind:
@@ -111,7 +103,8 @@ def _words(*choices: str) -> Kind:
     return Kind(lambda value, field: text.one_of(value, choices, field), {"enum": list(choices)}, "NAME")
 
 
-def _law(value: Any, field: str) -> PowerLaw:
+def _law(value: Any, field: str) -> units.Quantity:
+    """An exponent: by rank the i-th client has ``i**-exponent`` of the samples of the first."""
     kind, colon, number = str(value).strip().partition(":")
     exponent = float(number) if text.NUMBER.fullmatch(number) else -1.0
     if kind != "power" or not colon or not 0 <= exponent <= LARGEST_EXPONENT:
@@ -119,7 +112,7 @@ def _law(value: Any, field: str) -> PowerLaw:
             f"{field}: {value!a:.60} is not power: and an exponent from 0 to {LARGEST_EXPONENT}. Write power:1.2, or "
             "list the samples with --fleet."
         )
-    return PowerLaw(exponent, f"power:{exponent:g}")
+    return units.Quantity(exponent, f"power:{exponent:g}")
 
 
 def _sharing(value: Any, field: str) -> str:

@@ -178,8 +178,8 @@ def _members(written: Written, listed: Listed, network: Network, known: Table) -
     unsaid = listed.samples is None and written.get("problem.pilot") is None
     whose: Origin = "given" if written.get("fleet.weights") else "default" if unsaid else "derived"
     known["weights"] = Known(weights, whose, note="what clients count by, in means and in the loss")
-    if law := written.get("fleet.samples"):
-        known["samples"] = Known(law.text, "given", note="of the client with the most, by rank; dealt at random")
+    if (law := written.get("fleet.samples")) is not None:
+        known["samples"] = Known(law.reading, "given", note="of the client with the most, by rank; dealt at random")
     return found
 
 

@@ -206,7 +206,7 @@ def _by_law(
         values.pop(short["count"], None)
     for tier in tiers:
         tier.pop("count", None)
-    return by_power(at, counts, values["fleet.samples"].exponent, values.get("plan.seed") or 0)
+    return by_power(at, counts, values["fleet.samples"], values.get("plan.seed") or 0)
 
 
 def _of_counts(values: dict[str, Any]) -> Listed | None:
