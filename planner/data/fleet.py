@@ -270,9 +270,7 @@ def _arranged(
         for depth in range(1, len(path) + 1):
             first.setdefault(path[:depth], len(first))
     order = sorted(range(len(paths)), key=lambda g: [first[paths[g][:d]] for d in range(1, len(paths[g]) + 1)])
-    place = np.empty(len(paths), dtype=np.int64)
-    place[order] = np.arange(len(order))
-    at = place[np.asarray(group_of, dtype=np.int64)]
+    at = np.argsort(order)[np.asarray(group_of, dtype=np.int64)]
     row = np.argsort(at, kind="stable")
     arranged, sizes = [paths[g] for g in order], []
     for depth in range(len(paths[0])):

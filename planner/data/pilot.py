@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -217,11 +216,11 @@ def read_pilot(path: Path) -> Pilot:
     """Read a pilot."""
     way = "Write a pilot with `hfl-plan pilot HOOK.py -o pilot.json`."
     pilot = loaded(path, Pilot, "pilot", way)
-    _whole(path, pilot, [one.id for one in pilot.topologies], way)
+    _whole(path, pilot, way)
     return pilot
 
 
-def _whole(path: Path, pilot: Pilot, ids: Sequence[str], way: str) -> None:
+def _whole(path: Path, pilot: Pilot, way: str) -> None:
     """Refuse curves of other lengths than the race has, topologies that nobody knows, and children of no tree."""
     for one in (*pilot.topologies, *pilot.beside):
         for name, curves in (("loss", one.loss), ("accuracy", one.accuracy), ("envelope", [one.envelope])):
@@ -238,5 +237,5 @@ def _whole(path: Path, pilot: Pilot, ids: Sequence[str], way: str) -> None:
         raise ScenarioError(f"{path}: fleet.children: the largest are not those of fleet.sizes. {way}")
     if pilot.fleet.samples is not None and (pilot.fleet.children is None or len(pilot.fleet.samples) != nodes):
         raise ScenarioError(f"{path}: fleet.samples: {len(pilot.fleet.samples)} numbers for other clients. {way}")
-    if pilot.reference not in ids:
+    if pilot.reference not in [one.id for one in pilot.topologies]:
         raise ScenarioError(f"{path}: reference: {pilot.reference!a:.40} did not race. {way}")

@@ -170,29 +170,19 @@ def numbers(store: Path) -> list[dict[str, Any]]:
     lines: list[dict[str, Any]] = []
     with refusals(), Store(store) as there:
         for cell, run, quantity, kind, after, number in there.numbers():
-            what: dict[str, Any] = {
-                "cell": cell.hash[:12],
-                "problem": cell.problem.name,
-                "algorithm": cell.algorithm.name,
-            }
+            names = cell.hash[:12], cell.problem.name, cell.algorithm.name
+            what: dict[str, Any] = dict(zip(RAN, names, strict=True))
             what |= {f"problem_{name}": value for name, value in cell.problem.options}
             what |= {f"algorithm_{name}": value for name, value in cell.algorithm.options}
             what |= {"run": run, "rate": cell.rates[run], "seed": cell.seeds[run], "round": after}
             finite = math.isfinite(number)
             told = {"quantity": quantity, "kind": kind, "number": number if finite else None, "diverged": not finite}
             lines.append(what | told)
-    keys = dict.fromkeys(key for line in lines for key in line)
-    return [{key: line.get(key) for key in sorted(keys, key=_settings_first)} for line in lines]
+    settings = set[str]().union(*lines) - {*RAN, *MEASURED}
+    return [{key: line.get(key) for key in (*RAN, *sorted(settings), *MEASURED)} for line in lines]
 
 
-def _settings_first(column: str) -> tuple[int, str]:
-    """Order columns: what was run, its settings, and what was measured."""
-    for place, names in enumerate((("cell", "problem", "algorithm"), MEASURED)):
-        if column in names:
-            return 2 * place, f"{names.index(column):02}"
-    return 1, column
-
-
+RAN = ("cell", "problem", "algorithm")  # columns of what was run, and of what was measured
 MEASURED = ("run", "rate", "seed", "round", "quantity", "kind", "number", "diverged")
 
 
