@@ -127,9 +127,7 @@ def _own(parameter: inspect.Parameter) -> Keyword:
     name, *aliases = [parameter.name] if argument else map(named, longs)
     kind = _type(declared, name, isinstance(parameter.default, str))
     told = str(option.help or "").format(files="")
-    return Keyword(
-        name, kind, parameter.default, told, tuple(aliases), argument, parameter.name, declared, option
-    )  # fmt: skip
+    return Keyword(name, kind, parameter.default, told, tuple(aliases), argument, parameter.name, declared, option)
 
 
 def _parts(declared: Any) -> set[Any]:

@@ -48,9 +48,7 @@ def _skew(children: Floats, parents: Floats, parent: Indices, weight: Floats) ->
         hellinger[i : i + AT_ONCE] = ((np.sqrt(here) - np.sqrt(whole)) ** 2).sum(axis=1) / 2
         shannon[i : i + AT_ONCE] = (_bits(here, middle) + _bits(whole, middle)) / 2
     hellinger, shannon = (np.sqrt(np.maximum(each, 0.0)) for each in (hellinger, shannon))
-    return Skew(
-        float(weight @ hellinger), float(hellinger.max()), float(weight @ shannon), float(shannon.max())
-    )  # fmt: skip
+    return Skew(float(weight @ hellinger), float(hellinger.max()), float(weight @ shannon), float(shannon.max()))
 
 
 def _bits(shares: Floats, of: Floats) -> Floats:

@@ -297,9 +297,8 @@ def link_preset(name: str, *, field: str = "link") -> Preset:
     """The preset of that name."""
     if name not in PRESETS:
         known, way = ", ".join(PRESETS), suggest(name, PRESETS)
-        if (
-            not way and name[:1].isdigit() and (side := re.search("client|server|hub", field))
-        ):  # a rate, of which the table is told
+        # a rate, of which the table is told
+        if not way and name[:1].isdigit() and (side := re.search("client|server|hub", field)):
             way = f"A rate is given as --set network.{side[0].replace('hub', 'server')}_link.up={name:.20}."
         raise NetworkError(f"{field}: {name!a} is not a link preset ({known}). {way}".rstrip())
     return PRESETS[name]

@@ -62,12 +62,8 @@ def load(
                 "see `hfl-plan network`."
             )
     _take_clients_alone(table, name)
-    if (
-        not sited
-        and any(key in said for key in OF_TITLES)
-        and isinstance(title := table.get("title"), str)
-        and "title" not in said
-    ):
+    other_sizes = not sited and "title" not in said and any(key in said for key in OF_TITLES)
+    if other_sizes and isinstance(title := table.get("title"), str):
         table["title"] = f"{title} (other sizes)"
     found = resolve(read_written(table, name))
     return replace(found, replaced=_kept(of_file, found))
