@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from planner.decide.phase_diagram import OUTSIDE, Axis, Phase, source
 from planner.io.wording import input_words, names, percent, title
-from planner.plot import FAINT, INK, PAGE, Floats, Rows, figure, looks, style
+from planner.plot import FAINT, INK, PAGE, Drawing, Floats, figure, looks, style
 from planner.plot.lettering import halo, heading, within
 from planner.scenario.units import format_amount
 
@@ -25,7 +25,7 @@ NAMED = 0.02  # of all cells; smaller regions have no name in them
 
 
 @style()
-def draw(found: Phase) -> tuple[Figure, Rows]:
+def draw(found: Phase) -> Drawing:
     """The diagram and its numbers."""
     from matplotlib.colors import to_rgb
 

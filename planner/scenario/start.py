@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final
@@ -35,7 +36,6 @@ class Question:
 
     text: str  # what is asked
     usual: str  # the answer where nothing is written
-    keys: tuple[str, ...]  # of the scenario that it gives
     read: Callable[[str], Mapping[str, Any]]  # reads an answer as values by key; "" for a value that stays open
 
     def unanswered(self) -> dict[str, Any]:
@@ -65,7 +65,11 @@ def _size(answer: str) -> dict[str, Any]:
     if found is not None and (found[2] != "B" or "param" in answer):
         megabytes = float(found[1]) * SCALES[found[2]] * BYTES / 1e6
         answer = f"{megabytes:.4g}MB"
-    return {"model.size": checked("model.size", answer.replace(" ", ""))}
+    return _quantity("model.size", answer)
+
+
+def _quantity(key: str, answer: str) -> dict[str, Any]:
+    return {key: checked(key, answer.replace(" ", ""))}
 
 
 def _shared(answer: str) -> dict[str, Any]:
@@ -83,21 +87,12 @@ def _aim(answer: str) -> dict[str, Any]:
 
 
 QUESTIONS: Final = (
-    Question("Groups x clients per group?", "10 x 10", ("fleet.groups", "fleet.clients_per_group"), _fleet),
-    Question("Model size or number of parameters?", "45MB", ("model.size",), _size),
-    Question(
-        "Client uplink?",
-        "20Mbit/s",
-        ("network.client_link.up",),
-        lambda answer: {"network.client_link.up": checked("network.client_link.up", answer.replace(" ", ""))},
-    ),
-    Question(
-        "Is the uplink shared within a group? [y/n/unknown]", "unknown", ("network.client_link.sharing",), _shared
-    ),
-    Question(
-        "Which data differ: none, clients, groups, both, or a counts file?", "both", ("problem.heterogeneity",), _data
-    ),
-    Question("What matters most: time, traffic, rounds?", "time", ("plan.objective",), _aim),
+    Question("Groups x clients per group?", "10 x 10", _fleet),
+    Question("Model size or number of parameters?", "45MB", _size),
+    Question("Client uplink?", "20Mbit/s", partial(_quantity, "network.client_link.up")),
+    Question("Is the uplink shared within a group? [y/n/unknown]", "unknown", _shared),
+    Question("Which data differ: none, clients, groups, both, or a counts file?", "both", _data),
+    Question("What matters most: time, traffic, rounds?", "time", _aim),
 )
 COMMENTS: Final = {
     "fleet.groups": "groups, each with a server",

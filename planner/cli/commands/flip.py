@@ -64,17 +64,16 @@ def flip(  # reason: one parameter for every option
 
     found = map_of(scenario, phase, competing, cells)
 
-    def draw(path: Path) -> None:
-        from planner import plot
-        from planner.plot import phase as picture
-
-        figure, rows = picture.draw(found)
-        plot.save(figure, path, rows, says=picture.says(found), force=asked.force)
-
     def drawn_map() -> Drawn:
         from planner.plot import phase as picture
 
         return *picture.draw(found), picture.says(found)
+
+    def draw(path: Path) -> None:
+        from planner import plot
+
+        figure, rows, says = drawn_map()
+        plot.save(figure, path, rows, says=says, force=asked.force)
 
     from planner.report.answers.flip import map_document
 

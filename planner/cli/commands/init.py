@@ -82,10 +82,11 @@ def answered(question: Question, number: int, given: dict[str, str], yes: bool) 
     Raises:
         ScenarioError: If it cannot, and nobody is there to ask again; or if input ends.
     """
-    if any(key in given for key in question.keys):
+    usual = question.unanswered()
+    if any(key in given for key in usual):
         return {}
     if yes:
-        return question.unanswered()
+        return usual
     while True:
         sys.stderr.write(f"{number} {question.text} [{question.usual}] ")
         sys.stderr.flush()
@@ -93,7 +94,7 @@ def answered(question: Question, number: int, given: dict[str, str], yes: bool) 
         if not line:
             raise ScenarioError("init: the input ended before the last question. Add --yes, or --example hospitals.")
         try:
-            return dict(question.read(line.strip())) if line.strip() else question.unanswered()
+            return dict(question.read(line.strip())) if line.strip() else usual
         except PlannerError as error:
             if not sys.stdin.isatty():
                 sys.stderr.write("\n")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from planner.io.answers import Evidence
-from planner.predict.evidence import table
+from planner.predict.evidence import rows_of, table
 
 FILE, BY_METRIC = "claims.csv", "claims_by_metric.csv"
 
@@ -48,10 +48,8 @@ def _all() -> dict[str, Verdict]:
     found: dict[str, Verdict] = {}
     by: dict[str, dict[str, dict[str, str]]] = {}
     for size in ("quick", "full"):  # the larger one counts
-        for line in sorted(table(BY_METRIC), key=lambda line: not line["own"]):
-            if line["size"] == size:
-                verdicts = by.setdefault(line["claim"], {}).setdefault(size, {})
-                verdicts[line["metric"]] = line["verdict"]
+        for line in sorted(rows_of(BY_METRIC, size=size), key=lambda line: not line["own"]):
+            by.setdefault(line["claim"], {}).setdefault(size, {})[line["metric"]] = line["verdict"]
     for row in table(FILE):
         size = "full" if row["full"] else "quick"
         holds, fails, undecided = (int(row[f"{size}_{what}"]) for what in ("holds", "fails", "open"))
