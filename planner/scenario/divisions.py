@@ -142,17 +142,12 @@ def _divisions(written: Written) -> list[Scenario]:
             "at random, in expectation" if kind == "random" else "chosen by their label counts"
         )
         origin: Origin = "default" if form is None else "given" if form.form == "numbers" else "derived"
-        regrouped = Regrouped(
-            groups=groups,
-            clients=round(clients / groups),
-            largest=-(-clients // groups),
-            zeta=math.sqrt(zeta2),
-            delta=math.sqrt(delta2),
-            origin=origin,
-            note=f"{how}; {said}",
-            kind=kind,
-            spread=form.spread if form is not None else None,
-        )
+        spread = form.spread if form is not None else None  # of one factor on both
+        deviations = {
+            symbol: Known(math.sqrt(square), origin, note=f"{how}; {said}", spread=spread)
+            for symbol, square in (("zeta", zeta2), ("delta", delta2))
+        }
+        regrouped = Regrouped(groups, round(clients / groups), -(-clients // groups), deviations, kind)
         scenario = resolve_fleet(written, regrouped)
         known = {**scenario.known, "clients": Known(clients, "given", note="N = G M; G is searched")}
         found.append(replace(scenario, known=known, warnings=(*about, *warnings, *scenario.warnings)))

@@ -12,10 +12,10 @@ from planner.io import frames
 from planner.io.text import suggest
 from planner.scenario.fields import CHOICES, Span, keywords, leaves, put, read
 from planner.scenario.sections import resolve_fleet
-from planner.scenario.values import Known, Origin, Regrouped, Scenario
+from planner.scenario.values import Known, Origin, Scenario
 from planner.scenario.written import SHORT, Written, read_written
 
-__all__ = ["Known", "Origin", "Regrouped", "Scenario", "from_keywords", "instead_of", "load", "resolve", "spoken"]
+__all__ = ["Known", "Origin", "Scenario", "from_keywords", "instead_of", "load", "resolve", "spoken"]
 
 
 SITED = ("source", "sites", "access")

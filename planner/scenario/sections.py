@@ -58,8 +58,7 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
     partial = _counts(written, measured, regrouped, known, warnings)
     _problem(written, measured, known)
     if regrouped is not None:
-        for symbol, value in (("zeta", regrouped.zeta), ("delta", regrouped.delta)):
-            known[symbol] = Known(value, regrouped.origin, note=regrouped.note, spread=regrouped.spread)
+        known |= regrouped.deviations
     elif written.depth == 2:
         _deviations(form, known, warnings, _shares_of_groups(written, form))
     else:

@@ -63,12 +63,8 @@ class Regrouped:
     groups: int  # groups, clients: how many groups of how many, in the mean
     clients: int
     largest: int  # clients of the largest group, which the clock and the traffic count
-    zeta: float  # zeta, delta: deviations
-    delta: float
-    origin: Origin  # origin, note: of both
-    note: str
+    deviations: Mapping[str, Known]  # zeta and delta
     kind: Literal["random", "chosen"]  # whether at random, or chosen by label counts
-    spread: Spread | None = None  # of one factor on both deviations, where limits of them were given
 
 
 @dataclass(frozen=True)
