@@ -11,7 +11,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import partial
 from operator import add
 from pathlib import Path
@@ -213,10 +213,7 @@ def _probability(value: Any, field: str) -> units.Quantity:
     number, percent = said.removesuffix("%").strip(), said.endswith("%")
     share = math.nan
     if text.NUMBER.fullmatch(number) and len(number) <= text.LONGEST:
-        try:
-            share = float(Decimal(number) / (100 if percent else 1))
-        except (InvalidOperation, OverflowError):
-            share = math.nan
+        share = float(Decimal(number) / (100 if percent else 1))
     if not 1e-9 <= share <= 1:
         hint = "Write it as 99% or 0.99."
         if share == 0:

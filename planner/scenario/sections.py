@@ -15,7 +15,7 @@ from planner.scenario import availability
 from planner.scenario.fields import FOOTPRINT, ROUNDS, Order, Span
 from planner.scenario.footprint import BYTES_PER_GB, J_PER_KWH, Coefficient, Preset, Rates, of_number
 from planner.scenario.footprint import PRESETS as PRESETS_OF
-from planner.scenario.network import PRESETS, Compute, Link, Network, NetworkError, Straggler, link_names
+from planner.scenario.network import PRESETS, Compute, Link, Network, Straggler, link_names
 from planner.scenario.units import Quantity, format_duration
 from planner.scenario.values import Known, Origin, Regrouped, Scenario
 from planner.scenario.written import Written
@@ -628,10 +628,7 @@ def _link(written: Written, name: str, known: Table) -> Link:
     if (payload := written.get(f"{path}.payload")) is not None:
         known[f"{name}.payload"] = Known(str(payload), "given")
         parts |= {"payload_up": payload.up, "payload_down": payload.down}
-    try:
-        return Link(**parts)
-    except NetworkError as error:
-        raise ScenarioError(f"{written.name(path)}: {error}") from None
+    return Link(**parts)
 
 
 def _mean_step(listed: Listed, of_all: Known) -> Known:
@@ -690,7 +687,4 @@ def _compute(written: Written, known: Table) -> Compute:
     straggler = given or Straggler()
     shown = "none" if straggler.kind == "none" else f"{straggler.kind}:{straggler.cv:g}"
     known["straggler"] = Known(shown, "given" if given else "default")
-    try:
-        return Compute(float(known["step_time"].value or 0.0), straggler)
-    except NetworkError as error:
-        raise ScenarioError(f"{written.name('compute.step_time')}: {error}") from None
+    return Compute(float(known["step_time"].value or 0.0), straggler)
