@@ -215,7 +215,7 @@ def inputs(question: Question, objective: Objective) -> dict[str, Input]:
         if values[count] > 1:
             scale = values["sigma"] or 1.0
             found.append(Input(name, values[name], partial(_deviate, name), scale=scale, coupled=floating))
-    noise = Input("sigma", values["sigma"], partial(_change, "sigma"), coupled=floating)
+    noise = Input("sigma", values["sigma"], _noisier, coupled=floating or bool(question.in_sigmas))
     found.insert(0, noise)
     for name, (low, high) in ratios(question).items():
         if values[low] > 0 and values[high] > 0:
@@ -279,6 +279,13 @@ def _change(name: str, moved: Perturbed, at: Any) -> Perturbed:
 def _deviate(name: str, moved: Perturbed, at: Any) -> Perturbed:
     alone = np.asarray(moved.values[deviations(moved.question)[name]]) == 1
     return _change(name, moved, np.where(alone, 0.0, at)[()])
+
+
+def _noisier(moved: Perturbed, at: Any) -> Perturbed:
+    """Move sigma, and with it what was told as multiples of it, as the option does, unless that has been moved."""
+    own = moved.question.values
+    scaled = {name: own[name] * (at / own["sigma"]) for name in moved.question.in_sigmas}
+    return Perturbed(moved.question, {**scaled, **moved.changes, "sigma": at})
 
 
 def _in_sigmas(name: str, moved: Perturbed, at: Any) -> Perturbed:

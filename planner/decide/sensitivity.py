@@ -113,6 +113,7 @@ class Followed(Part):
     settings: tuple[Setting, ...]
     unmoved: dict[str, str] = field("inputs that were not followed, and why")
     held: tuple[str, ...] = field("counts, followed at the present target; empty where the target is a number")
+    with_sigma: tuple[str, ...] = field("deviations that are multiples of sigma, and move with it")
     moving: tuple[str, ...] = field("facts of the problem, which move the target; empty where it is a number")
 
 
@@ -202,6 +203,7 @@ def flip(  # reason: one field of the answer after the other
             settings=settings,
             unmoved=unmoved,
             held=tuple(each.name for each in followed if each.whole and question.target is None),
+            with_sigma=question.in_sigmas,
             moving=tuple(each.name for each in followed if each.name in facts and question.target is None),
         ),
     )

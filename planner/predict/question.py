@@ -67,6 +67,7 @@ class Question:
     availability: Availability | None = None  # of those asked; None where everyone takes part
     rates: Rates | None = None  # what devices, links and the grid take; None where nobody asked
     members: Members | None = None  # node by node, where the fleet was listed
+    in_sigmas: tuple[str, ...] = ()  # deviations that were told as multiples of sigma, with which they move
     slowdowns: tuple[float, ...] = ()  # times by which the groups of the top tier are slower; none where they are not
 
     @property
@@ -361,6 +362,7 @@ def ask(scenario: Scenario) -> Question:
     comes = scenario.availability
     target, horizon = scenario.known["target"].value, scenario.known["R"].value
     values = {name: scenario.number(name) for name in quantities(scenario.depth)}
+    deviations = (tier.deviation for tier in reversed(tier_symbols(scenario.depth)))
     if scenario.pilot is None and metric == "accuracy" and scenario.known["target"].origin == "given":
         raise ScenarioError(
             "--target: accuracy is predicted by the training loss, so this is no number of it. Give --rounds of "
@@ -393,6 +395,7 @@ def ask(scenario: Scenario) -> Question:
         availability=None if comes is None or comes.steady(scenario.compute) else comes,
         rates=scenario.rates,
         members=scenario.members,
+        in_sigmas=tuple(n for n in deviations if values["sigma"] and scenario.known[n].origin in ("default", "derived")),
     )
     _check_footprint(question, scenario.objective)
     if scenario.pilot is None or whose.guarantees:

@@ -177,13 +177,9 @@ def _inside(answer: Flips) -> Iterator[tuple[str, str]]:
 
 
 def _beside_sigma(answer: Flips) -> Iterator[tuple[str, str]]:
-    """Say that deviations of a preset, which are multiples of sigma, stay where sigma is moved."""
-    known = answer.scenario.items()
-    stay = [
-        name for name, one in known if one.source.startswith("preset ") and name in answer.flip.moving and one.value
-    ]
-    if stay and any(row.parameter == "sigma" for row in answer.rows):
-        yield "Sigma", f"is moved alone here; the option --sigma moves {join_with_limit(stay)} with it"
+    """Say which deviations, told as multiples of sigma, move with it."""
+    if (moved := answer.flip.with_sigma) and any(row.parameter == "sigma" for row in answer.rows):
+        yield "Sigma", f"moves {join_with_limit(moved)} with it, which are multiples of it"
 
 
 def _held(answer: Flips) -> Iterator[tuple[str, str]]:

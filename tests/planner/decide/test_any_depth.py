@@ -25,7 +25,7 @@ SHARED = Link(up=20e6, down=100e6, latency=0.01, sharing="per-server", hop="dire
 @cache
 def asked(depth: int) -> Question:
     """A tree of this depth whose clients share their server's link."""
-    posed = ask(planner.load_scenario(G=4, M=5, heterogeneity="both"))
+    posed = ask(planner.load_scenario(G=4, M=5, heterogeneity="zeta=1,delta=1"))
     values = dict.fromkeys(quantities(depth), 1.0)
     for tier, size, deviation in zip(tier_symbols(depth), SIZES, DEVIATIONS, strict=False):
         values |= {tier.size: size, tier.drawn: size, tier.deviation: deviation}

@@ -983,6 +983,19 @@ def test_recommend_names_a_toss_up_between_the_values_that_flip_says(asked: dict
     assert len(tried) >= 2 and ended
 
 
+@pytest.mark.parametrize("heterogeneity", ["intra", "zeta=3.61,delta=0.9"])
+def test_a_change_of_sigma_is_that_of_the_option(heterogeneity: str) -> None:
+    """With deviations of a preset, which are multiples of sigma and move with it, and with others, which stay."""
+    given: dict[str, Any] = {"G": 6, "M": 10, "heterogeneity": heterogeneity, "uplink": "6Mbit/s", "local_steps": 3,
+                             "link_sharing": "per-server", "model_size": "8MB"}  # fmt: skip
+    found = planner.flip(**given, parameter=["sigma"])
+    change = found.change("sigma", 1)
+    assert change is not None and found.flip.with_sigma == (("zeta", "delta") if heterogeneity == "intra" else ())
+    for factor, first in ((0.99, found.flip.first), (1.01, change.best_beyond)):
+        there = planner.recommend(**given, sigma=factor * change.break_even, details=False)
+        assert there.rows[0].id == first[0]
+
+
 def test_values_at_which_nobody_reaches_the_target_are_no_internal_error() -> None:
     """A drawn scenario: on the way to fewer clients of a group the target is out of reach."""
     given = {"groups": 3, "clients_per_group": 22, "heterogeneity": "zeta=0.3,delta=2", "uplink": "3.08Mbit/s"}
