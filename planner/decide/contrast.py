@@ -21,6 +21,8 @@ from planner.scenario.resolve import Load, Scenario, load
 MOST = 40  # differences that are followed
 Told = Mapping[str, Any]
 Turn = tuple[Any, ...]
+AIMS = ("problem.target", "problem.target_loss", "problem.target_accuracy", "problem.rounds")
+"""Keys that say what is to be reached."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,20 @@ class Contrast:
     def same(self) -> bool:
         """Whether both verdicts are the same."""
         return turn(self.first.answer.verdict) == turn(self.second.answer.verdict)
+
+    @cached_property
+    def to_one_target(self) -> Recommendation | None:
+        """The second to the target of the first, where each has a number of its own that neither was told."""
+        told, (own, other) = self.second.told, (side.answer.target for side in (self.first, self.second))
+        if own is None or other is None or None in (own.value, other.value) or own.metric != other.metric:
+            return None
+        if own.value == other.value or any(self.first.told.get(key) != told.get(key) for key in AIMS):
+            return None
+        aimed = {**{key: value for key, value in told.items() if key not in AIMS}, AIMS[0]: own.value}
+        try:
+            return Side.of(self.second.name, aimed, self.second.load).answer
+        except PlannerError:  # a loss is no target of accuracy
+            return None
 
     @property
     def decisive(self) -> tuple[str, ...]:

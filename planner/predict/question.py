@@ -395,7 +395,9 @@ def ask(scenario: Scenario) -> Question:
         availability=None if comes is None or comes.steady(scenario.compute) else comes,
         rates=scenario.rates,
         members=scenario.members,
-        in_sigmas=tuple(n for n in deviations if values["sigma"] and scenario.known[n].origin in ("default", "derived")),
+        in_sigmas=tuple(
+            n for n in deviations if values["sigma"] and scenario.known[n].origin in ("default", "derived")
+        ),
     )
     _check_footprint(question, scenario.objective)
     if scenario.pilot is None or whose.guarantees:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from planner.decide.contrast import Alone, Contrast, turn
+from planner.decide.contrast import AIMS, Alone, Contrast, turn
 from planner.decide.recommendation import SHARING, Row
 from planner.io.answers import NextStep, Quantity, Told, Verdict
 from planner.io.parts import Part, field
@@ -15,12 +15,13 @@ from planner.report.document import Cell, Column, Document, Table
 from planner.report.page import about, told
 from planner.scenario.fields import FIELDS
 
-LONGEST = 22  # letters of a cell
+LONGEST, BESIDE = 22, 15  # letters of a cell, and of a name with two more columns beside it
 NAMED = 56  # letters of a path on the page
 FEW = 3  # differences of which the sentence says what each does alone
 LISTED = 5  # differences on the page
 TOPOLOGIES = 7  # on the page
 DECIDES = "<- decides"
+ONE_TARGET = "same target"  # the second to the target of the first
 OWN = CASES["per-client"].rstrip("?")
 
 
@@ -65,7 +66,7 @@ def answered(found: Contrast, second: str = "") -> Compared:
     sides = (found.first, found.second)
     decide = found.decisive or found.jointly
     status = "measured" if found.same else "best" if len(decide) == 1 else "toss-up" if found.decisive else "depends"
-    objective = found.first.answer.objective
+    objective, aimed = found.first.answer.objective, found.to_one_target
     return Compared(
         title=" and ".join(dict.fromkeys(side.name for side in sides)),
         objective=objective if objective == found.second.answer.objective else "",
@@ -85,25 +86,18 @@ def answered(found: Contrast, second: str = "") -> Compared:
                 }
                 for side in sides
             ],
+            "second_to_first_target": None if aimed is None else [_row(row) for row in aimed.rows],
             "same": found.same,
             "decisive": list(found.decisive),
             "jointly": list(found.jointly),
         },
         details=dict(_details(found)),
-        next=(_second(found, second),) if second.endswith(".toml") and len(second) <= NAMED else (),
+        next=(_second(second),) if second.endswith(".toml") and len(second) <= NAMED else (),
     )
 
 
-def _second(found: Contrast, path: str) -> NextStep:
-    """Show the second in full, to the target of the first where they have two numbers of one quantity."""
-    own, other = found.first.answer.target, found.second.answer.target
-    argv = ("hfl-plan", "recommend", "--config", path)
-    plain = NextStep(argv=argv, why="the second in full")
-    if own is None or other is None or own.metric != other.metric or None in (own.value, other.value) or own == other:
-        return plain
-    if found.second.answer.metric == "accuracy":  # of which a loss is no target
-        return plain
-    return NextStep(argv=(*argv, "--target", f"{own.value:.4g}"), why="the second, to the target of the first")
+def _second(path: str) -> NextStep:
+    return NextStep(argv=("hfl-plan", "recommend", "--config", path), why="the second in full")
 
 
 def _taken(found: Contrast, one: Alone) -> str | int | None:
@@ -175,10 +169,15 @@ def _sentence(found: Contrast) -> str:
     alone = [
         f"{_name(one.key)} alone makes it {choice(one.verdict)}"
         for one in found.alone
-        if one.turns and one.verdict is not None and len(one.verdict.best) == 1
+        if one.turns and one.verdict is not None and _settles(one.verdict, before)
     ]
     also = f" {_first(join(alone))}." if alone and len(named) <= FEW else ""
     return f"{_first(join_with_limit(named))} decide together: {became}{also}"
+
+
+def _settles(verdict: Verdict, before: Verdict) -> bool:
+    """Whether one topology is named, or none of those that were."""
+    return len(verdict.best) == 1 or not {*verdict.best} & {*before.best}
 
 
 def _plural(name: str) -> bool:
@@ -241,18 +240,23 @@ def _topologies(answer: Compared) -> Table:
     ids = [id_ for id_ in every if id_ in first]
     word: str = answer.objective or "time"
     own = [word == "time" and any(OWN in n for n in _by_case(side["verdict"])) for side in told]
-    heads = [shortened(side["name"], LONGEST) for side in told]
+    aimed = answer.compare["second_to_first_target"]
+    heads = [shortened(side["name"], BESIDE if aimed else LONGEST) for side in told]
     if all(own):
         word = f"time, {OWN}"
     elif any(own):  # the other side says how clients share their link
         heads = [f"{head}, {OWN}" if one else head for head, one in zip(heads, own, strict=True)]
     titles = {id_: row["title"] for side in sides for id_, row in side.items()}
+    if aimed:
+        sides, heads = [*sides, {row["id"]: row for row in aimed}], [*heads, ONE_TARGET]
+    ratios = bool(aimed) or told[0]["target"] == told[1]["target"] or bool({*AIMS} & {row.id for row in answer.rows})
     rows: list[tuple[Cell, ...]] = []
     for id_ in ids:
-        both = [side.get(id_) for side in sides]
-        amounts = [_written(one, name, write) for one in both]
-        rows.append((titles[id_], *([*amounts, _ratio(both[0], both[1], name)] if answer.rows else amounts[:1])))
-    named = (word, *heads, "ratio") if answer.rows else ("topology", word)
+        each = [side.get(id_) for side in sides]
+        amounts = [_written(one, name, write) for one in each]
+        ratio = [_ratio(each[0], each[-1], name)] * ratios
+        rows.append((titles[id_], *([*amounts, *ratio] if answer.rows else amounts[:1])))
+    named = (word, *heads, *["ratio"] * ratios) if answer.rows else ("topology", word)
     columns = (Column(named[0]), *(Column(head, "number") for head in named[1:]))
     which, label = frozenset(i for i, id_ in enumerate(ids) if id_ in best), f"Topologies by {word}"
     return Table(columns, tuple(rows), label=label, best=which, indent=2, apart=bool(answer.rows))
@@ -277,7 +281,10 @@ def _facts(answer: Compared) -> Iterator[tuple[str, str]]:
     if targets[0] != targets[1] and all(targets):
         values = [target["value"] for target in targets]
         if None not in values and targets[0]["metric"] == targets[1]["metric"]:
-            yield "Targets", f"{targets[0]['metric']} {values[0]:.2g} and {values[1]:.2g}: --explain targets"
+            first = (
+                f" ({ONE_TARGET}: the second to {values[0]:.3g})" if answer.compare["second_to_first_target"] else ""
+            )
+            yield "Targets", f"{targets[0]['metric']} {values[0]:.3g} and {values[1]:.3g}{first}: --explain targets"
         else:
             yield "Targets", " and ".join(target["defined_by"] for target in targets)
     cases = [_by_case(side["verdict"]) for side in sides]

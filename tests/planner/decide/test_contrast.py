@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,6 +17,7 @@ import planner
 from planner.decide import contrast as contrasts
 from planner.decide.contrast import Contrast, Side, contrast
 from planner.io.answers import Verdict
+from planner.io.wording import two
 from planner.report.answers.compare import answered, choice, document
 
 pytestmark = pytest.mark.usefixtures("unflipped")  # what would change an answer is looked at in no test here
@@ -270,26 +272,65 @@ def test_what_one_difference_does_alone_is_said_where_all_together_make_the_verd
     }
 
 
-def test_where_targets_differ_the_next_step_asks_the_second_for_the_first_ones(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_difference_that_alone_makes_a_toss_up_of_others_is_named(tmp_path: Path) -> None:
+    shops = tmp_path / "shops.toml", tmp_path / "own.toml"
+    text = """
+[fleet]
+groups = 8
+clients_per_group = 15
+group_rounds = 2
+local_steps = 4
+[problem]
+heterogeneity = "dirichlet:intra=0.3,inter=2"
+rounds = 300
+[model]
+size = "12MB"
+[network.client_link]
+up = "10Mbit/s"
+down = "50Mbit/s"
+latency = "30ms"
+sharing = "per-server"
+[network.server_link]
+up = "200Mbit/s"
+down = "200Mbit/s"
+"""
+    shops[0].write_text(text)
+    shops[1].write_text(text.replace("per-server", "per-client").replace("local_steps = 4", "local_steps = 8"))
+    said = planner.compare(*shops).verdict.text
+    alone = planner.recommend(shops[0], link_sharing="per-client").verdict.best
+    assert "star-ring" not in alone and len(alone) == 2
+    assert said.startswith("Local steps and link sharing decide together: Star-Ring becomes a toss-up of ")
+    assert said.endswith("Link sharing alone makes it a toss-up of Star-Star or Ring-Star.")
+
+
+def test_where_targets_differ_ratios_are_of_the_second_to_the_target_of_the_first(tmp_path: Path) -> None:
     """More local steps took as long, to a lower loss: to one loss they take a third of the time."""
-    monkeypatch.chdir(tmp_path)
-    paths = [Path(f"{K}.toml") for K in (2, 12)]
+    paths = [tmp_path / f"{K}.toml" for K in (2, 12)]
     for path, K in zip(paths, (2, 12), strict=True):
         path.write_text(f'[fleet]\ngroups = 8\nclients_per_group = 25\nlocal_steps = {K}\n[plan]\nobjective = "time"\n')
     found = planner.compare(*paths)
     own = found.compare["sides"][0]["target"]["value"]
-    *argv, option, target = found.next[0].argv
-    assert argv == ["hfl-plan", "recommend", "--config", str(paths[1])] and option == "--target"
-    assert float(target) == pytest.approx(own, rel=1e-3)
-    again = planner.recommend(config=paths[1], target=target)
-    first, second = (float(one.row("star-star").rounds) for one in (planner.recommend(config=paths[0]), again))
-    assert second < first / 2
-    assert planner.compare(paths[0], paths[0]).next[0].argv[-1] == str(paths[0])
-    for path in paths:  # a loss is no target of accuracy, and is refused there
+    first, again = planner.recommend(config=paths[0]), planner.recommend(config=paths[1], target=own)
+    stars = [one.row("star-star") for one in (first, again)]
+    aimed = {row["id"]: row for row in found.compare["second_to_first_target"]}
+    assert aimed["star-star"]["rounds"]["value"] == stars[1].rounds < stars[0].rounds / 2
+    ratio = stars[1].time_seconds / stars[0].time_seconds
+    cells = re.search(r"Star-Star .*", str(found))[0].split()  # type: ignore[index]
+    assert cells[-1] == f"{two(ratio)}x"
+    assert planner.compare(paths[0], paths[0]).compare["second_to_first_target"] is None
+    for path in paths:  # a loss is no target of accuracy
         path.write_text(path.read_text() + 'metric = "accuracy"\n')
-    assert planner.compare(*paths).next[0].argv[-1] == str(paths[1])
+    apart = planner.compare(*paths)
+    assert apart.compare["second_to_first_target"] is None and "ratio" not in str(apart)
+
+
+def test_targets_that_were_told_are_compared_as_they_are(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{rounds}.toml" for rounds in (100, 200)]
+    for path in paths:
+        path.write_text(f"[fleet]\ngroups = 8\nclients_per_group = 25\n[problem]\nrounds = {path.stem}\n")
+    found = planner.compare(*paths)
+    assert found.compare["second_to_first_target"] is None and "same target" not in str(found)
+    assert re.search(r"Star-Star .* 2x$", str(found), flags=re.MULTILINE)
 
 
 def _flat(table: Mapping[str, Any], at: str = "") -> list[tuple[str, Any]]:
