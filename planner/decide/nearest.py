@@ -40,8 +40,13 @@ def nearest_flips(question: Question, scenario: Scenario, first: Sequence[str]) 
     if objective in CLOCKED and is_drawn(question) and size_drawn(question) > LARGEST_DRAWN:
         return (), "not looked at: the fleet is too large to draw its compute times again and again"
     few, among = _nearest(question, objective)
-    left_out = ("R", *ratios(question), *counts_drawn(question))  # `flip` follows them too
-    looked = {name: each for name, each in inputs(few, objective).items() if name not in left_out}
+    left_out = (*ratios(question), *counts_drawn(question))  # `flip` follows them too
+    of_pilot = question.predictor.measured  # which can be asked about other rounds, and about no other fleet
+    looked = {
+        name: each
+        for name, each in inputs(few, objective).items()
+        if name not in left_out and (not each.whole if of_pilot else name != "R")
+    }
     leading = [t for t in first if t in few.topologies]
     found: list[tuple[float, Sensitivity]] = []
     for name, each in looked.items():
@@ -69,7 +74,7 @@ def nearest_flips(question: Question, scenario: Scenario, first: Sequence[str]) 
             found.append((-1.0 if open_ else math.inf, flip))
     found.sort(key=lambda pair: pair[0])
     far = f"by up to a factor {breakpoints.REACH:g} (counts {breakpoints.REACH_OF_COUNTS:g}; from 0 what is 0)"
-    held = ", counts at the present target" if question.target is None else ""
+    held = ", counts at the present target" if question.target is None and not of_pilot else ""
     return tuple(flip for _, flip in found), f"one input at a time{held}, {far}{among}: {', '.join(looked)}"
 
 

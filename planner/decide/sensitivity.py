@@ -160,7 +160,7 @@ def flip(  # reason: one field of the answer after the other
             "`hfl-plan recommend` says what it would take."
         )
     followed, unmoved = _followed(question, objective, only)
-    facts = ("sigma", *deviations(question))
+    facts = () if question.predictor.measured else ("sigma", *deviations(question))
     walked, found = [], []
     for each in followed:
         progress(each.name)

@@ -111,7 +111,12 @@ def times(ratio: float | None) -> str:
     if ratio is None:
         return "-"
     low, high = getattr(ratio, "low", None), getattr(ratio, "high", None)
-    return f"{two(ratio)}x" + ("" if low is None else f" [{_end(low)}, {'no end' if high is None else _end(high)}]")
+    if low is None:
+        return f"{two(ratio)}x"
+    ends = _end(low), "no end" if high is None else _end(high)
+    if ends[0] == ends[1]:  # narrower than one digit
+        ends = two(low), two(high or low)
+    return f"{two(ratio)}x [{', '.join(ends)}]"
 
 
 def two(number: float) -> str:

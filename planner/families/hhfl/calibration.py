@@ -16,6 +16,9 @@ from planner.data.coverage import Floats
 LAYOUT = "triangle:14,4,1"  # of the runs that the bound is held to
 EVERY = "HFL, Ge = 1"  # in place of a coverage: of HFL that goes to the cloud after every edge round
 LEAST_DELTA = 0.01  # delta/sigma that counts as none
+NEAR = 4  # power of distances; of 1 to 4 the one that foretold settings left out best, by about as much as the nearest
+AT = 1e-6  # a distance that counts as none
+NORMAL = 1.96  # standard deviations of an interval of 95 %
 LEAST_GAIN = 0.02  # logarithm of a gain below which a bound says that there is none
 
 
@@ -53,31 +56,59 @@ def record() -> tuple[Run, ...]:
 
 @dataclass(frozen=True, eq=False)
 class GainCalibration:
-    """The gain of runs against that of the bound, by delta/sigma, at the nearest E, Ge and zeta/sigma that were run."""
+    """The gain of runs against that of the bound by delta/sigma, at the E, Ge and zeta/sigma that were run and between.
 
-    runs: tuple[Run, ...]  # runs by delta, smallest first
-    extrapolation: float  # factor by which E and Ge are off, both together
+    Between settings powers are means, weighted by inverse distances to the power `NEAR`; how the powers of these
+    settings differ is part of the interval.
+    """
+
+    settings: tuple[tuple[Run, ...], ...]  # runs of each by delta, smallest first; the nearest setting first
+    shares: Floats  # weight of each setting
+    extrapolation: float  # factor by which E and Ge of the nearest are off, both together
 
     @classmethod
-    def nearest(cls, E: int, Ge: int, zeta: float, coverage: str = LAYOUT) -> GainCalibration:
-        """Find the runs to look at, by default of the layout that most were made with; ``zeta`` over sigma."""
-        known = [run for run in record() if run.coverage == coverage]
+    def near(cls, E: int, Ge: int, zeta: float, coverage: str = LAYOUT) -> GainCalibration:
+        """Weigh the settings that were run, by default of the layout that most were; ``zeta`` over sigma."""
+        known: dict[tuple[float, ...], list[Run]] = {}
+        for run in record():
+            if run.coverage == coverage:
+                away = (
+                    abs(math.log(run.E / E)),
+                    abs(math.log(run.Ge / Ge)),
+                    abs(math.log((1 + run.zeta) / (1 + zeta))),
+                )
+                known.setdefault(away, []).append(run)
+        order = sorted(known, key=lambda away: (sum(away), away))
+        weights = np.maximum([sum(away) for away in order], AT) ** -NEAR
+        settings = tuple(tuple(sorted(known[away], key=lambda run: run.delta)) for away in order)
+        return cls(settings, weights / weights.sum(), math.exp(min(sum(away[:2]) for away in order)))
 
-        def distance(run: Run) -> tuple[float, float]:
-            return abs(math.log(run.E / E)) + abs(math.log(run.Ge / Ge)), abs(math.log((1 + run.zeta) / (1 + zeta)))
-
-        least = min(map(distance, known))
-        runs = sorted((run for run in known if distance(run) == least), key=lambda run: run.delta)
-        return cls(tuple(runs), math.exp(least[0]))
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """Those of the nearest setting."""
+        return self.settings[0]
 
     def power(self, delta: Any, gain: Literal["gain", "low", "high"] = "gain") -> Floats:
-        """The power to take the bound's gain to, at delta over sigma; linear in its logarithm between runs."""
-        at = np.log([max(run.delta, LEAST_DELTA) for run in self.runs])
-        found = [run.power(getattr(run, gain)) for run in self.runs]
-        return np.asarray(np.interp(np.log(np.maximum(delta, LEAST_DELTA)), at, found))
+        """The power to take the bound's gain to, at delta over sigma, or an end of its 95 % interval."""
+        each = self._powers(delta, "gain")
+        mean = np.tensordot(self.shares, each, 1)
+        if gain == "gain":
+            return np.asarray(mean)
+        own = np.tensordot(self.shares, self._powers(delta, gain) - each, 1)
+        apart = NORMAL * np.sqrt(np.tensordot(self.shares, (each - mean) ** 2, 1))
+        return np.asarray(mean + np.hypot(own, apart) * (1 if gain == "high" else -1))
+
+    def _powers(self, delta: Any, gain: str) -> Floats:
+        """Of every setting; between runs linear in the logarithm of delta."""
+        at = np.log(np.maximum(delta, LEAST_DELTA))
+        lines = (
+            ([math.log(max(run.delta, LEAST_DELTA)) for run in runs], [run.power(getattr(run, gain)) for run in runs])
+            for runs in self.settings
+        )
+        return np.stack([np.interp(at, *line) for line in lines])
 
     def neighbours(self, delta: float) -> tuple[Run, ...]:
-        """The runs on either side."""
+        """The runs of the nearest setting on either side."""
         below = [run for run in self.runs if run.delta <= delta][-1:]
         above = [run for run in self.runs if run.delta >= delta][:1]
         return tuple(dict.fromkeys([*below, *above]))

@@ -16,7 +16,7 @@ from planner.data.heterogeneity import ONE_LABEL
 from planner.data.label_counts import read_counts
 from planner.errors import NoAnswerError, ScenarioError
 from planner.families.framing import Frame, form, label_gradients
-from planner.families.hhfl.calibration import EVERY, LAYOUT, LEAST_DELTA, GainCalibration, Run, record
+from planner.families.hhfl.calibration import EVERY, LAYOUT, LEAST_DELTA, NORMAL, GainCalibration, Run, record
 from planner.families.hhfl.model import (
     PRICE,
     Airtime,
@@ -77,7 +77,7 @@ class Question:
     def calibrated(self, coverage: str) -> GainCalibration:
         """Find the runs of a coverage to hold the bound to."""
         task = self.task
-        return GainCalibration.nearest(task.E, task.Ge, self.gaps.zeta / task.sigma if task.sigma else 0.0, coverage)
+        return GainCalibration.near(task.E, task.Ge, self.gaps.zeta / task.sigma if task.sigma else 0.0, coverage)
 
     @property
     def gain(self) -> float:
@@ -430,8 +430,9 @@ def _probability(question: Question, needed: float) -> float | None:
     rng = np.random.default_rng(question.scenario.seed)
     factors = np.where(free, FACTOR ** rng.uniform(-1, 1, (DRAWS, len(DRAWN))), 1.0)
     gap = factors[:, 1 if question.gaps.points is not None else 2]
-    power = question.calibration.power(question.unevenness * gap / factors[:, 0])
-    drawn = question.gains(factors) ** power
+    uneven, runs = question.unevenness * gap / factors[:, 0], question.calibration
+    scatter = (runs.power(uneven, "high") - runs.power(uneven, "low")) / (2 * NORMAL)
+    drawn = question.gains(factors) ** (runs.power(uneven) + scatter * rng.standard_normal(DRAWS))
     drawn = drawn[np.isfinite(drawn)]
     return float((drawn > needed).mean()) if len(drawn) else None
 

@@ -127,6 +127,10 @@ def _facts(answer: Flips, shown: int) -> Iterator[tuple[str, str]]:
     yield from _inside(answer)
     yield from _beside_sigma(answer)
     limits = []
+    if answer.flip.predictor == "pilot" and any(
+        isinstance(row.break_even, int) and row.parameter != "R" for row in answer.rows
+    ):
+        limits.append("the pilot is of this fleet, so with other counts rounds are predicted: race that fleet")
     if sampled := [answer.words(line.parameter) for line in answer.flip.lines if line.method == "looked at"]:
         verb = "is" if len(sampled) == 1 else "are"
         which = join_with_limit(sampled, 2) if answer.tier_names else ", ".join(sampled[:6])

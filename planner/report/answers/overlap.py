@@ -212,7 +212,7 @@ def document(answer: Overlap) -> Document:
     expected, low, high = (f"{gain[end]:.3g}" for end in ("expected", "low", "high"))
     measured = answer.overlap.get("measured")
     by = f"predicted {expected}x (95 % by runs alone: " if measured is None else f"measured {expected}x (80 %: "
-    said = f"{needed:.3g}x fewer rounds; {by}{low} to {high})"
+    said = f"{needed:.3g}x fewer rounds, by {answer.objective}; {by}{low} to {high})"
     share = gain["p_above_break_even"]
     if share is not None:
         said += f"; above it in {_share(share)} of draws"
@@ -408,8 +408,9 @@ def _basis(answer: Answer) -> list[str]:
         )
         first = answer.runs[0]
         said.append(
-            f"Rounds are the bound's, its gain raised to the power that runs have at E = {first.E}, Ge = {first.Ge}, "
-            f"zeta/sigma = {first.zeta:g}: {runs}. These are 95 % intervals of losses after 500 local steps of convex "
-            f"problems on {LAYOUT} (planner/data/overlap_record.csv). Other coverages and problems may differ."
+            f"Rounds are the bound's, its gain raised to the power that runs have at about E = {task.E}, "
+            f"Ge = {task.Ge}. The nearest are at E = {first.E}, Ge = {first.Ge}, zeta/sigma = {first.zeta:g}: {runs}. "
+            f"These are 95 % intervals of losses after 500 local steps of convex problems on {LAYOUT} "
+            "(planner/data/overlap_record.csv). Other coverages and problems may differ."
         )
     return said

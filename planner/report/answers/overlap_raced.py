@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -42,7 +43,9 @@ def answered(found: Raced) -> Overlap:
         target=target_of(question, scenario.known["target"]),
         verdict=_verdict(found),
         rows=tuple(_rows(found)),
-        overlap=_data(found, " ".join((notes[0], f"E = {E}, Ge = {Ge}.", *of_the_pilot(shared["scenario"])))),
+        overlap=_data(
+            found, " ".join((*_run_as(found), notes[0], f"E = {E}, Ge = {Ge}.", *of_the_pilot(shared["scenario"])))
+        ),
         next=tuple(_next(found)),
     )
 
@@ -61,6 +64,13 @@ def _rows(found: Raced) -> Iterator[Attached]:
             traffic_bytes=Quantity(rounds * cost.bytes(layout, Ge)),
             airtime_seconds=Quantity(rounds * cost.of_a_round(layout, Ge)),
         )
+
+
+def _run_as(found: Raced) -> Iterator[str]:
+    """How many rounds are run where those of the race are not whole, in which few of them tell more."""
+    rounds = found.rounds["hhfl"]
+    if math.ceil(rounds) > rounds * (1 + found.scenario.resolution):
+        yield f"HHFL runs {math.ceil(rounds)} whole rounds, as `recommend` counts."
 
 
 def _whence(found: Raced) -> NumberOrigin:

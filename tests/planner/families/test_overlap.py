@@ -9,6 +9,7 @@ import math
 import re
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -525,9 +526,7 @@ def test_time_is_judged_without_the_links_that_set_the_pace(plan, tmp_path: Path
     """A client under three servers takes three transfers, one under two takes two: 3 links fewer, by hand."""
     command = ("overlap", cells(tmp_path / "c.csv"), "-H", "zeta=1,delta=6", "--client-link", "5g")
     found = json.loads(plan(*command, "--json")[1])
-    said = (
-        "predicted to be worth it for airtime (0.64x with 3 links dropped) and for time (0.89x with 3 links dropped):"
-    )
+    said = "predicted to be worth it for airtime (0.65x with 3 links dropped) and for time (0.9x with 3 links dropped):"
     assert said in found["verdict"]["text"]
     assert (found["verdict"]["best"], found["overlap"]["also"]["weighed_links"]) == (["thinned"], 64)
     hfl, hhfl, thinned, _ = found["rows"]
@@ -550,7 +549,7 @@ def test_decimal_commas_are_read_between_semicolons(tmp_path: Path) -> None:
 
 def test_hfl_that_goes_to_the_cloud_every_time_takes_what_runs_make_of_the_bound(plan) -> None:
     """Overlap took 8.1 days where the bound of HFL with one edge round takes 17 hours, and no word was said of it."""
-    command = ("ring:5,11,3,1", "-H", "zeta=.5,delta=4", "--client-link", "5g", "--target", "1", "--sigma", "2")
+    command = ("ring:5,11,3,1", "-H", "zeta=0,delta=4", "--client-link", "5g", "--target", "1", "--sigma", "2")
     asked, alone = (json.loads(plan("overlap", *command, *more, "--json")[1]) for more in ((), ("--edge-rounds", "1")))
     (one, three) = (
         math.log(float(row["gain"])) / math.log(float(row["bound"]))
@@ -729,7 +728,7 @@ def test_the_record_is_what_the_gain_is_held_to() -> None:
     """At a setting that was run, the bound's gain becomes the measured one."""
     for seen in record():
         if seen.coverage == LAYOUT:
-            found = GainCalibration.nearest(seen.E, seen.Ge, seen.zeta)
+            found = GainCalibration.near(seen.E, seen.Ge, seen.zeta)
             if abs(math.log(seen.bound)) > LEAST_GAIN:
                 assert seen.bound ** float(found.power(seen.delta)) == pytest.approx(seen.gain, rel=1e-9)
             assert seen in found.neighbours(seen.delta)
@@ -771,10 +770,39 @@ def test_layouts_that_the_record_was_not_fitted_on() -> None:
     inside = []
     for seen in record():
         if seen.coverage not in (LAYOUT, EVERY):
-            told = seen.bound ** float(GainCalibration.nearest(seen.E, seen.Ge, seen.zeta).power(seen.delta))
+            told = seen.bound ** float(GainCalibration.near(seen.E, seen.Ge, seen.zeta).power(seen.delta))
             assert told == pytest.approx(seen.gain, rel=0.12)
             inside.append(seen.low <= told <= seen.high)
     assert (sum(inside), len(inside)) == (8, 9)
+
+
+def test_between_settings_that_were_run_gains_change_little_from_one_number_to_the_next() -> None:
+    """With the nearest setting alone one edge round more took a power of 0.26 to 0.63, and 1 % of draws to 99 %."""
+    found = [GainCalibration.near(3, Ge, 1.0) for Ge in range(5, 13)]
+    powers = [[float(one.power(1.0, end)) for end in ("low", "gain", "high")] for one in found]
+    assert max(abs(b[1] - a[1]) for a, b in pairwise(powers)) < 0.1
+    assert all(low < gain < high for low, gain, high in powers)
+
+
+@pytest.mark.parametrize(("coverage", "inside", "alone"), [(LAYOUT, 23, 5), (EVERY, 24, 12)])
+def test_intervals_hold_most_of_the_settings_that_were_left_out(
+    coverage: str, inside: int, alone: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By each setting in turn left out of the record, where servers differ; and by runs of the nearest alone."""
+    every = [seen for seen in record() if seen.coverage == coverage]
+    held, of_nearest, rows = 0, 0, 0
+    for setting in sorted({(seen.E, seen.Ge, seen.zeta) for seen in every}):
+        kept = tuple(seen for seen in every if (seen.E, seen.Ge, seen.zeta) != setting)
+        monkeypatch.setattr("planner.families.hhfl.calibration.record", lambda kept=kept: kept)
+        found = GainCalibration.near(*setting, coverage)
+        nearest = GainCalibration(found.settings[:1], np.ones(1), found.extrapolation)
+        for seen in every:
+            if (seen.E, seen.Ge, seen.zeta) == setting and seen.delta >= 0.3:
+                rows += 1
+                power = seen.power(seen.gain)
+                held += bool(found.power(seen.delta, "low") <= power <= found.power(seen.delta, "high"))
+                of_nearest += bool(nearest.power(seen.delta, "low") <= power <= nearest.power(seen.delta, "high"))
+    assert (held, of_nearest) == (inside, alone) and rows in (29, 30)
 
 
 def test_gaps_of_known_labels_decide(plan, tmp_path: Path) -> None:
@@ -890,7 +918,7 @@ def test_what_weak_evidence_predicts_is_to_be_raced_first(plan, form: str) -> No
     """It said "worth it" beside "right in 1 of 8"; what that record does not carry is a verdict to build on."""
     words = ("overlap", "examples/coverage57.csv", "-H", "inter", "--rounds", "1000")
     _, out, _ = plan(*words, "--format", form)
-    said = "predicted to be worth it for airtime (0.64x), toss-up for time (0.98x with 3 links dropped): race it before"
+    said = "predicted to be worth it for airtime (0.63x), toss-up for time (0.96x with 3 links dropped): race it before"
     assert said in " ".join(re.sub("<[^>]+>", "", out).split())
     if form == "json":
         found = json.loads(out)
