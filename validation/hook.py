@@ -136,5 +136,6 @@ def _blamed(hook: Path, what: str) -> Iterator[None]:
                 line = trace.tb_lineno
             trace = trace.tb_next
         where = f" at line {line}" if line else ""
-        told = (str(error).strip().splitlines() or [""])[0]
-        raise HookError(f"{hook}: {what} failed{where}: {type(error).__name__}: {told:.160}") from None
+        told = (str(error).strip().splitlines() or [""])[0].rstrip(".").replace(". ", "; ")  # one fact
+        way = "Install what it imports beside hfl-plan." if isinstance(error, ImportError) else "Mend it there."
+        raise HookError(f"{hook}: {what} failed{where}: {type(error).__name__}: {told:.160}. {way}") from None

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from validation.engine import ValidationError, generator
+from validation.engine import UnknownChoiceError, ValidationError, generator
 from validation.problems.images import digits
 from validation.problems.real import fashion
 
@@ -58,7 +58,7 @@ def laid(name: str, counts: Counts, classes: Sequence[int] | None = None, *, see
         ValidationError: if there is no such data set, it is not installed, or has fewer labels.
     """
     if name not in SOURCES:
-        raise ValidationError(f"no data set is called {name!r:.40}: {', '.join(SOURCES)}.")
+        raise UnknownChoiceError(f"no data set is called {name!r:.40}. Known are {', '.join(SOURCES)}.")
     source, hidden = SOURCES[name]
     samples, truth = source()
     kinds, chosen = int(truth.max()) + 1, list(range(counts.shape[1]) if classes is None else classes)

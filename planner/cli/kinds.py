@@ -14,7 +14,7 @@ from planner.io.wording import join
 
 LONGEST = 1 << 16  # bytes of a header that are looked at
 LIKE = 0.8  # of a heading to one that it is taken for misspelt
-NAMED = re.compile(r"(?<![^\s'\"])[^\s'\":]+\.(?:toml|json|csv)\b", re.IGNORECASE)
+NAMED = re.compile(r"(?<![^\s'\"])[^\s'\":]+\.(?:toml|json|csv|py)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,7 @@ COUNTS = Kind("a table of label counts", DATA, ("measure", "group"))
 FLEET = Kind("a list of clients", ("--fleet",))
 COVERAGE = Kind("a table of who reaches which server", ("--coverage",), ("overlap",))
 GRAM = Kind("a table of inner products", ("--gram",), ("measure",))
+HOOK = Kind("a hook", (), ("estimate", "pilot"))
 NETWORK = Kind("a network", ("--network",), ("network",))
 
 
@@ -62,6 +63,8 @@ def of(path: Path) -> Kind | None:
     try:
         if path.suffix.lower() == ".csv":
             return _of_header(path)
+        if path.suffix.lower() == ".py":
+            return HOOK if path.is_file() else None
         if path.suffix.lower() == ".json":
             return _of_schema(path)
         with path.open("rb") as stream:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -29,6 +30,9 @@ THEORY = {
 MEANT = {
     "diff": "Use `hfl-plan compare A B`: it says which difference decides.",
     "search": "Use `hfl-plan bounds list --search 'WORDS'`.",
+    "--upload": "Write --uplink.",
+    "--download": "Write --downlink.",
+    "--bandwidth": "Write --uplink and --downlink.",
     "--profile": "`hfl-plan recommend` and others take a profile as --heterogeneity profile.json.",
 }
 """Commands and options that there are not, and what does their work."""
@@ -38,6 +42,9 @@ KEYS = {
     "--server-latency": "network.server_link.latency=20ms",
 }
 """Options that there are not, and the keys of a scenario that say the same."""
+SIZES = ("-G", "--G", "--groups", "-M", "--M", "--clients-per-group")
+"""Options that there are not where something else says who takes part."""
+CODE = re.compile(r"[EN]\d{3}")
 OPTIONS = {
     ".toml": ("--config", "A scenario"),
     ".csv": ("--heterogeneity", "A file of label counts"),
@@ -133,12 +140,15 @@ def of_command_line(error: Any) -> int:
         fact = f"there is no option {error.option_name}"
         key = KEYS.get(error.option_name) if "--set" in known else None
         help_ = f"Write --set {key}; --server-link takes a preset." if key else MEANT.get(error.option_name, "")
+        if error.option_name in SIZES:
+            help_ = "Groups and clients are those of what is named: the hook, the label counts or the coverage."
         help_ = help_ or suggest(error.option_name, known) or f"`{path} --help` lists the options."
     elif code == "E010" and fact.startswith("No such command"):
         word = fact.partition("'")[2].rpartition("'")[0]
         fact = f"there is no command {word!a:.60}"
         near = suggest(word, where.command.commands if where is not None else ())
-        help_ = MEANT.get(word) or near or f"`{path} --help` lists them."
+        of_code = f"`hfl-plan explain {word}` says what it means." if CODE.fullmatch(word) else ""
+        help_ = of_code or MEANT.get(word) or near or f"`{path} --help` lists them."
     elif kind == "BadArgumentUsage" or fact.startswith("Got unexpected extra"):
         code = "E014"
         word = fact.partition(" (")[2].rpartition(")")[0]

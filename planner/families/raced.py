@@ -41,7 +41,7 @@ class Asked:
 
     def __post_init__(self) -> None:
         if unknown := [name for name in self.systems if name not in (TREES, *BESIDE)]:
-            raise ScenarioError(f"--systems: {unknown[0]!a:.40} is none of {', '.join((TREES, *BESIDE))}.")
+            raise ScenarioError(f"--systems: {unknown[0]!a:.40} is no system. Known are {', '.join((TREES, *BESIDE))}.")
         if TREES not in self.systems:
             whole = ",".join((TREES, *self.systems))
             raise ScenarioError(f"--systems: rounds are told relative to those of trees. Write --systems {whole}.")

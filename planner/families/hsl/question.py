@@ -153,7 +153,11 @@ def _gap(option: str, text: Any, counts: Path | None, sigma: float, nodes: int, 
     if counts is not None:
         table = read_counts(counts, grouped=False)
         if len(table.clients) != nodes:
-            raise ScenarioError(f"{option}: {counts} has {len(table.clients)} clients, and there are {nodes} nodes.")
+            there = len(table.clients)
+            raise ScenarioError(
+                f"{option}: {counts} has {there} clients, and there are {nodes} nodes. Give --nodes {there}, or counts "
+                f"of {nodes}."
+            )
         points = label_gradients(table, sigma, "node", warnings)
         square = float(((points - points.mean(axis=0)) ** 2).sum(axis=1).mean())
         return Known(math.sqrt(square), "derived", note=f"label shares of {counts}")

@@ -70,7 +70,8 @@ def checked(wanted: Wanted) -> Wanted:
     for name, most in (("rounds", MOST["rounds"]), ("seeds", MOST["seeds"])):
         value = getattr(wanted, name)
         if not 1 <= value <= most:
-            raise ScenarioError(f"--{name}: {value} is not from 1 to {most:,}.")
+            usual = {"rounds": 8, "seeds": 3}[name]
+            raise ScenarioError(f"--{name}: {value} is not from 1 to {most:,}. Write --{name} {usual}.")
     for option, value, known in (
         ("--metric", wanted.metric, ("loss", "accuracy")),
         ("--order", wanted.order, ("fixed", "random")),

@@ -194,7 +194,7 @@ def test_the_details_say_what_holds_a_bound_back(plan) -> None:
         ([*BASE, "--S1", "3", "--order", "fixed"], "drawn"),
         ([*BASE, "--target", "0%"], "such as 1%"),
         (["network", "place", "nowhere"], "`hfl-plan network --help` shows what is expected."),
-        (["pilot", "hook.py", "--seeds", "0"], "`hfl-plan pilot --help` shows what is expected."),
+        (["pilot", "hook.py", "--seeds", "0"], "Write --seeds 3."),
         (["group", "examples/hospitals.csv", "--groups", "2:5"], "it is no whole number"),
         (["tune", *BASE[1:], "--budget", "1e999USD"], "is no amount of money. Write 100USD."),
     ],
@@ -524,3 +524,28 @@ def test_maps_are_called_one_thing_in_help_docs_and_the_readme() -> None:
     assert not [name for name, text in texts.items() if re.search(r"--phase\b", text)]
     naming = {Path(name).name for name, text in texts.items() if re.search(r"--map\b", text)}
     assert {"help", "README.md", "flips.md"} <= naming
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["recommend", "--upload", "3Mbit/s"], "Write --uplink."),
+        (["pilot", "examples/digits_hook.py", "--G", "9"], "those of what is named: the hook"),
+        (
+            ["hubs", "--nodes", "40", "--edges", "200", "-H", "examples/hospitals.csv"],
+            "Give --nodes 32, or counts of 40.",
+        ),
+        (["pilot", "--data", "examples/hospitals.csv", "--proxy", "cifar"], "Known are digits, fashion-mnist."),
+        (["pilot", "examples/digits_hook.py", "--rounds", "0"], "Write --rounds 8."),
+        (["pilot", "examples/digits_hook.py", "--systems", "trees,foo"], "Known are trees, one-tier"),
+        (["help", "E023"], "`hfl-plan explain E023` says what it means."),
+        (["measure", "examples/digits_hook.py"], "is a hook, for `hfl-plan estimate` and `hfl-plan pilot`."),
+        (["pilot", "examples/hospitals.csv"], "--data examples/hospitals.csv --proxy digits"),
+        (["group", "examples/consortium.csv"], "for `hfl-plan recommend --fleet examples/consortium.csv`"),
+    ],
+)
+def test_what_was_meant_is_said_with_a_way_out(plan: Any, words: list[str], said: str) -> None:
+    """Mistakes that were sent to a page of help, to another option, or to what is refused too."""
+    code, out, err = plan(*words)
+    assert (code, out) == (2, "")
+    assert said in " ".join(err.split())

@@ -140,7 +140,7 @@ def test_what_leads_every_tree_is_named(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("systems", "coverage", "edges", "said"),
     [
-        ("trees,hfl", None, None, "'hfl' is none of trees, one-tier, hhfl, hsl, gossip, hga"),
+        ("trees,hfl", None, None, "'hfl' is no system. Known are trees, one-tier, hhfl, hsl, gossip, hga"),
         ("one-tier", None, None, "Write --systems trees,one-tier."),
         ("trees,hga", None, None, "nothing says how slow the regions are."),
         ("trees,hhfl", None, None, "needs --coverage"),
