@@ -87,7 +87,7 @@ def piloted(question: Question, pilot: Pilot, metric: str | None) -> Question:
             f"--pilot: {title(pilot.reference)} came to {pilot.metric} {pilot.targets[-1].value:.3g} in its "
             f"{pilot.rounds} rounds, and this target takes over {FURTHEST} times as many, if it is met. Give a target "
             f"nearer to {pilot.targets[-1].value:.3g}, --rounds {FURTHEST * pilot.rounds} or fewer, or run "
-            f"`hfl-plan pilot ... --rounds {8 * pilot.rounds}`."
+            f"`hfl-plan pilot ... --rounds {8 * pilot.rounds}`, or more until it comes that near."
         )
     return found
 
