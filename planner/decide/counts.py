@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -40,12 +41,13 @@ PASSES = 8  # of ever finer grids, where there are more plans
 LEADERS = 3  # divisions in which those are made
 SIZES, DRAWN = (tuple(getattr(tier, name) for tier in tier_symbols(2)) for name in ("size", "drawn"))
 Integers = NDArray[np.int64]
+Spans = Mapping[str, tuple[int, int]]
 
 
 # ---------------------------------------------------------------- every plan of a division
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Plan:
     """Counts, and what a topology takes with them."""
 
@@ -56,32 +58,58 @@ class _Plan:
     division: int  # the place of its division
 
 
-class _Seen:
-    """The best plans so far: of every topology in every division, and of every value of a count."""
+class _Search:
+    """The best plans: of every topology in every division, and of every value of a count."""
 
-    def __init__(self, divisions: Sequence[Scenario]) -> None:
-        self.scenarios = divisions
+    def __init__(self, divisions: Sequence[Scenario], choices: Spans) -> None:
+        """Look at every plan; where they are too many, at a grid of them that gets finer around the best."""
+        self.scenarios, self.choices = divisions, choices
         self.questions = [ask(s) for s in divisions]
-        self.own: list[dict[str, _Plan]] = [{} for _ in divisions]
+        self.most = [on_record(question) for question in self.questions]
+        self.own: dict[tuple[int, str], _Plan] = {}
         self.along: dict[tuple[str, int], _Plan] = {}
+        self.checked: _Plan | None = None  # with no more local steps in a round than measured runs had
         self.why = ["" for _ in divisions]
         self.looked: set[tuple[int, ...]] = set()
-        self.checked: _Plan | None = None  # with no more local steps in a round than measured runs had
+        self.about = self._look_at_all()
+        self.leaders = [self._best(i) for i in range(len(divisions))]
+        self.order = sorted((plan for plan in self.leaders if plan is not None), key=lambda plan: plan.total)
 
-    def groups(self, plan: _Plan) -> int:
-        """Number of groups in the division of a plan."""
-        return int(self.scenarios[plan.division].number("G"))
-
-    def best(self, division: int) -> _Plan | None:
+    def _best(self, division: int) -> _Plan | None:
         """Of a division; None where nothing reaches the target."""
-        return min(self.own[division].values(), key=lambda plan: plan.total, default=None)
+        found = (plan for (place, _), plan in self.own.items() if place == division)
+        return min(found, key=lambda plan: plan.total, default=None)
 
-    def leaders(self) -> tuple[list[_Plan | None], list[_Plan]]:
-        """The best plan of every division, and those that there are from the best on, the fewest groups first."""
-        found = [self.best(i) for i in range(len(self.scenarios))]
-        return found, sorted((plan for plan in found if plan is not None), key=lambda plan: plan.total)
+    def _look_at_all(self) -> list[str]:
+        """Look at plans, and say so where these were not all."""
+        first = self.scenarios[0]
+        drawn = first.compute.straggler.kind != "none" and first.objective in CLOCKED
+        dear = drawn or first.availability is not None or not self.questions[0].predictor.cheap
+        most = PLANS_DEAR if dear else PLANS
+        every = [_within(scenario, self.choices) for scenario in self.scenarios]
+        grids = [_thinned(spans, max(most // len(every), 1)) for spans in every]
+        for i, grid in enumerate(grids):
+            self._look(i, grid)
+        if all(map(_is_whole, grids, every)):
+            return []
+        led = [(plan.total, i) for i in range(len(every)) if (plan := self._best(i)) is not None]
+        for _, i in sorted(led)[:LEADERS]:
+            grid = grids[i]
+            for _ in range(PASSES):
+                plan = self._best(i)
+                assert plan is not None  # noqa: S101 - it led
+                around = {symbol: _neighbours(grid[symbol], plan.counts[symbol]) for symbol in grid}
+                grid = _thinned(around, max(most // LEADERS // PASSES, 1))
+                self._look(i, grid)
+                if _is_whole(grid, around):
+                    break
+        whole = sum(math.prod(high - low + 1 for low, high in spans.values()) for spans in every)
+        return [
+            f"{', '.join(self.choices)} can be chosen in {whole:,} ways here; {len(self.looked):,} were tried, on a "
+            "grid that is finer around the best. A better one may lie between. A smaller range is searched in full."
+        ]
 
-    def look(self, division: int, values: Mapping[str, Integers]) -> None:
+    def _look(self, division: int, values: Mapping[str, Integers]) -> None:
         """Price every combination of these values of counts."""
         question, scenario = self.questions[division], self.scenarios[division]
         mesh = dict(zip(values, (a.ravel() for a in np.meshgrid(*values.values(), indexing="ij")), strict=True))
@@ -89,91 +117,88 @@ class _Seen:
             drawn = {s: mesh.get(s, question.values[s]) for s in DRAWN}
             fewer = (drawn[DRAWN[0]] < question.values[SIZES[0]]) | (drawn[DRAWN[1]] < _sizes(scenario)[1])
             mesh = {symbol: numbers[fewer] for symbol, numbers in mesh.items()}
-        each = zip(*(numbers.tolist() for numbers in mesh.values()), strict=True) if mesh else [()]
-        new = np.array([(division, *counts) not in self.looked for counts in each], dtype=bool)
-        if not new.any():
+        each = list(zip(*(numbers.tolist() for numbers in mesh.values()), strict=True)) if mesh else [()]
+        new = [i for i, counts in enumerate(each) if (division, *counts) not in self.looked]
+        if not new:
             return
-        mesh = {symbol: numbers[new] for symbol, numbers in mesh.items()}
-        size = int(new.sum())
-        self.looked |= {(division, *counts) for counts in zip(*(n.tolist() for n in mesh.values()), strict=True)}
-        for topology, count in question.rounds(**mesh).items():
-            rounds = np.broadcast_to(np.asarray(count, dtype=float), size)
-            total = np.full(size, math.inf)
+        each = [each[i] for i in new]
+        self.looked |= {(division, *counts) for counts in each}
+        for topology, found in question.rounds(**{symbol: n[new] for symbol, n in mesh.items()}).items():
+            rounds = np.broadcast_to(np.asarray(found, dtype=float), len(each))
             for i in np.flatnonzero(np.isfinite(rounds)):
-                counts = {symbol: int(numbers[i]) for symbol, numbers in mesh.items()}
-                try:
-                    total[i] = ceil_rounds(rounds[i]) * question.price(topology, scenario.objective, **counts)
-                except CostError as error:
-                    self.why[division] = str(error).rstrip(".")
-            self._keep(division, topology, rounds, total, mesh)
+                self._keep(division, topology, float(rounds[i]), dict(zip(mesh, each[i], strict=True)))
 
-    def _keep(
-        self,
-        division: int,
-        topology: str,
-        rounds: NDArray[np.float64],
-        total: NDArray[np.float64],
-        mesh: Mapping[str, Integers],
-    ) -> None:
-        def plan(i: int) -> _Plan:
-            counts = {symbol: int(numbers[i]) for symbol, numbers in mesh.items()}
-            return _Plan(float(total[i]), float(rounds[i]), topology, counts, division)
-
-        first = int(total.argmin())  # of equal ones that with the least counts
-        if not math.isfinite(total[first]):
+    def _keep(self, division: int, topology: str, rounds: float, counts: dict[str, int]) -> None:
+        """Price a plan, and keep it where it takes the least so far; of equal ones the first, with the least counts."""
+        question = self.questions[division]
+        try:
+            total = ceil_rounds(rounds) * question.price(topology, self.scenarios[division].objective, **counts)
+        except CostError as error:
+            self.why[division] = str(error).rstrip(".")
             return
-        P, K = (mesh.get(symbol, self.questions[division].values[symbol]) for symbol in reversed(STEPS))
-        steps = np.broadcast_to(P * K, total.shape)
-        within = np.where(steps <= on_record(self.questions[division]), total, math.inf)
-        checked = int(within.argmin())
-        if math.isfinite(within[checked]) and (self.checked is None or total[checked] < self.checked.total):
-            self.checked = plan(checked)
-        before = self.own[division].get(topology)
-        if before is None or total[first] < before.total:
-            self.own[division][topology] = plan(first)
-        for symbol, numbers in mesh.items():
-            for value in np.unique(numbers).tolist():
-                i = int(np.where(numbers == value, total, math.inf).argmin())
-                known = self.along.get((symbol, value))
-                if math.isfinite(total[i]) and (known is None or total[i] < known.total):
-                    self.along[symbol, value] = plan(i)
+        if not math.isfinite(total):
+            return
+        plan = _Plan(float(total), rounds, topology, counts, division)
+        if (division, topology) not in self.own or plan.total < self.own[division, topology].total:
+            self.own[division, topology] = plan
+        for value in counts.items():
+            if value not in self.along or plan.total < self.along[value].total:
+                self.along[value] = plan
+        steps = math.prod(counts.get(symbol, question.values[symbol]) for symbol in STEPS)
+        if steps <= self.most[division] and (self.checked is None or plan.total < self.checked.total):
+            self.checked = replace(plan)  # another than the best: that it is taken is said also where it equals that
+
+    def groups(self, plan: _Plan) -> int:
+        """Number of groups in the division of a plan."""
+        return int(self.scenarios[plan.division].number("G"))
+
+    @cached_property
+    def level(self) -> list[int]:
+        """The numbers of groups between which predictions cannot decide."""
+        return sorted({self.groups(plan) for plan in self.order if plan is self.order[0] or self._undecided(plan)})
+
+    def _undecided(self, other: _Plan) -> bool:
+        """Whether a division is as good as the best within the resolution, or within the predictor's error."""
+        first = self.order[0]
+        ratio, scenario = other.total / first.total if first.total else 1.0, self.scenarios[first.division]
+        patterns = {p for plan in (first, other) for p in Topology.parse(plan.topology).patterns}
+        one = not any(p.ordered for p in patterns) and first.rounds == other.rounds
+        return is_close(self.questions[first.division], ratio, scenario.resolution, one=one)
+
+    @cached_property
+    def taken(self) -> _Plan:
+        """The plan with the fewest groups of those between which predictions cannot decide: a server less for each.
+
+        Of plans of these groups that tie, one with as many local steps in a round as measured runs had.
+        """
+        found = next(plan for plan in self.order if self.groups(plan) == self.level[0])
+        most, known = found.total * (1 + self.scenarios[found.division].resolution), self.checked
+        return known if known is not None and known.division == found.division and known.total <= most else found
+
+    @property
+    def settled(self) -> Scenario:
+        """The scenario with the counts that are taken."""
+        scenario = self.scenarios[self.taken.division]
+        counts = {
+            symbol: Known(self.taken.counts[symbol], "derived", note=f"searched from {low} to {high}")
+            for symbol, (low, high) in self.choices.items()
+        }
+        return replace(scenario, known={**scenario.known, **counts})
+
+    def counts(self, plan: _Plan) -> list[str]:
+        """The counts that a plan has of those that are searched, in words."""
+        scenario, found = self.scenarios[plan.division], []
+        if scenario.grouping != "given":
+            found.append(groups_of(int(scenario.number("clients")), self.groups(plan)))
+        return [*found, *(f"{symbol} = {plan.counts[symbol]:,}" for symbol in self.choices)]
 
 
-def _search(divisions: Sequence[Scenario], choices: Mapping[str, tuple[int, int]]) -> tuple[_Seen, list[str]]:
-    """Every plan of every division; where they are too many, a grid of them that gets finer around the best."""
-    seen = _Seen(divisions)
-    drawn = divisions[0].compute.straggler.kind != "none" and divisions[0].objective in CLOCKED
-    attended = divisions[0].availability is not None
-    most = PLANS_DEAR if drawn or attended or not seen.questions[0].predictor.cheap else PLANS
-    grids, whole, complete = [], 0, True
-    for i, scenario in enumerate(divisions):
-        spans = _within(scenario, choices)
-        grids.append(_thinned(spans, max(most // len(divisions), 1)))
-        whole += math.prod(high - low + 1 for low, high in spans.values())
-        complete = complete and all(len(grids[i][s]) > high - low for s, (low, high) in spans.items())
-        seen.look(i, grids[i])
-    if complete:
-        return seen, []
-    led = [(plan.total, i) for i in range(len(divisions)) if (plan := seen.best(i)) is not None]
-    for _, i in sorted(led)[:LEADERS]:
-        grid = grids[i]
-        for _ in range(PASSES):
-            plan = seen.best(i)
-            assert plan is not None  # noqa: S101 - it led
-            around = {symbol: _neighbours(grid[symbol], plan.counts[symbol]) for symbol in grid}
-            grid = _thinned(around, max(most // LEADERS // PASSES, 1))
-            seen.look(i, grid)
-            if all(high - low + 1 == len(grid[symbol]) for symbol, (low, high) in around.items()):
-                break
-    letters = ", ".join(choices)
-    said = (
-        f"{letters} can be chosen in {whole:,} ways here; {len(seen.looked):,} were tried, on a grid that is finer "
-        "around the best. A better one may lie between. A smaller range is searched in full."
-    )
-    return seen, [said]
+def _is_whole(grid: Mapping[str, Integers], spans: Spans) -> bool:
+    """Whether a grid has all values of ranges."""
+    return all(len(grid[symbol]) > high - low for symbol, (low, high) in spans.items())
 
 
-def _within(scenario: Scenario, choices: Mapping[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
+def _within(scenario: Scenario, choices: Spans) -> Spans:
     """The ranges, as far as there are groups and clients to draw."""
     there = dict(zip(DRAWN, (int(scenario.number(SIZES[0])), _sizes(scenario)[0]), strict=True))
     return {symbol: (low, min(high, there.get(symbol, high))) for symbol, (low, high) in choices.items()}
@@ -187,7 +212,7 @@ def _sizes(scenario: Scenario) -> tuple[int, int]:
     return clients // groups, -(-clients // groups)
 
 
-def _thinned(spans: Mapping[str, tuple[int, int]], plans: int) -> dict[str, Integers]:
+def _thinned(spans: Spans, plans: int) -> dict[str, Integers]:
     """Values of each count that combine in about so many ways: all of a short range, some of a long one."""
     found: dict[str, Integers] = {}
     left = float(plans)
@@ -219,20 +244,19 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
     """
     choices = scenario.choices
     common = with_one_target([with_default_order(s) for s in scenario.divisions], _own(scenario), choices)
-    seen, about = _search(common, choices)
-    leaders, order = seen.leaders()
-    if not order:
+    found = _Search(common, choices)
+    if not found.order:
         return recommend(common[0])  # which says why
-    first = _taken(seen, order)
+    first, order = found.taken, found.order
     numbers = ties([plan.total for plan in order], scenario.resolution)
     tie = {plan.division: number for plan, number in zip(order, numbers, strict=True)}
-    rows = [_row(seen, i, leaders[i], tie.get(i, max(numbers) + 1)) for i in range(len(common))]
-    along = {symbol: _along(seen, symbol, scenario.resolution) for symbol in choices}
+    rows = [_row(found, i, plan, tie.get(i, max(numbers) + 1)) for i, plan in enumerate(found.leaders)]
+    along = {symbol: _along(found, symbol, scenario.resolution) for symbol in choices}
     chosen = common[first.division]
-    answer = recommend(_settled(seen, first, choices))
-    warnings = [_with_checked(one, seen, first) for one in answer.warnings]
+    answer = recommend(found.settled)
+    warnings = [_with_checked(one, found) for one in answer.warnings]
     said = dict.fromkeys(f"G = {r.groups}: {r.why}." for r in rows if r.why)
-    for text in _cautions(first, rows, along, chosen, choices):
+    for text in _cautions(found, rows, along):
         said[text] = None
     searched = {*choices, *(SIZES if chosen.grouping != "given" else ())}
     if SIZES[0] in searched:
@@ -241,25 +265,25 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
     for letter in searched:
         looked = looked.replace(f"{letter}, ", "")
     if looked:
-        kept = join(_counts(seen, first, choices))
+        kept = join(found.counts(first))
         looked += f". {kept[:1].upper()}{kept[1:]} stay: searched again at another value they may lead elsewhere"
-    sentence = _sentence(seen, order, [p for p in order if tie[p.division] == 1], along, choices)
-    beyond = _where_shared(seen, order, choices)
-    if one_each := _one_each([first, *([_taken(*beyond)] if beyond else [])], seen):
+    sentence = _sentence(found, [p for p in order if tie[p.division] == 1], along)
+    shared = _where_shared(found)
+    if one_each := _one_each(found, shared):
         said[one_each] = None
     one = answer.verdict
-    told = one.replaced(text=_with_counts(one, _chosen(seen, order, choices), seen.scenarios[first.division]))
-    if len(_level(seen, order)) > 1 and one.status == "best" and one.confidence is not None and one.runner_up:
+    told = one.replaced(text=_with_counts(one, found))
+    if len(found.level) > 1 and one.status == "best" and one.confidence is not None and one.runner_up:
         told = told.replaced(text=f"{told.text.removesuffix('.')} with these groups.")
-    if beyond is not None:
-        told = _by_sharing(((seen, order), beyond), choices)
+    if shared is not None:
+        told = _by_sharing(found, shared)
         answer = answer.replaced(rows=tuple(row.replaced(cases=()) for row in answer.rows))  # of own links' division
     return answer.replaced(
         verdict=told,
         sensitivity=tuple(one for one in answer.sensitivity if one.parameter not in searched),
-        warnings=(*warnings, *(Caution(text=text) for text in (*about, *said))),
+        warnings=(*warnings, *(Caution(text=text) for text in (*found.about, *said))),
         recommend=answer.recommend.replaced(
-            in_place_of=_replaced(scenario, seen, first),
+            in_place_of=_replaced(scenario, found),
             flips_searched=looked,
             divisions=tuple(rows),
             choices=along,
@@ -268,14 +292,15 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
     )
 
 
-def _with_checked(one: Caution, seen: _Seen, first: _Plan) -> Caution:
+def _with_checked(one: Caution, found: _Search) -> Caution:
     """Let the warning that no measured run had as many steps say what the best takes of which some had."""
-    question, within = seen.questions[first.division], seen.checked
+    first, within = found.taken, found.checked
+    question = found.questions[first.division]
     at = question.varied(values={**question.values, **first.counts})
     if within is None or one.text not in evidence.beyond_record(at):
         return one
     steps = ", ".join(f"{symbol} = {within.counts[symbol]}" for symbol in STEPS if symbol in within.counts)
-    takes = f"{steps} takes {times(within.total / first.total)} the {seen.scenarios[first.division].objective}"
+    takes = f"{steps} takes {times(within.total / first.total)} the {found.scenarios[0].objective}"
     return one.replaced(text=evidence.beyond_record(at, takes)[0])
 
 
@@ -295,13 +320,15 @@ def taken(scenario: Scenario, shown: Mapping[str, KnownValue]) -> Scenario:
     return replace(found, known={**found.known, **values})
 
 
-def _replaced(scenario: Scenario, seen: _Seen, first: _Plan) -> str:
+def _replaced(scenario: Scenario, found: _Search) -> str:
     """Which counts of the file ranges took the place of, and whether these take less; empty where there are none."""
     if not scenario.replaced:
         return ""
-    question, own = seen.questions[first.division], {**first.counts, **scenario.replaced}
+    first = found.taken
+    question, own = found.questions[first.division], {**first.counts, **scenario.replaced}
     symbols = [symbol for symbol in scenario.replaced if own[symbol] != first.counts[symbol]]
-    said = f"{_named(scenario.replaced)} of the file, by the ranges searched"
+    order = sorted(scenario.replaced, key=[*STEPS, *scenario.replaced].index)
+    said = f"{join([f'{symbol} = {own[symbol]:,}' for symbol in order])} of the file, by the ranges searched"
     totals = [
         ceil_rounds(float(n)) * question.price(t, scenario.objective, **own)
         for t, n in question.rounds(**own).items()
@@ -314,48 +341,27 @@ def _replaced(scenario: Scenario, seen: _Seen, first: _Plan) -> str:
     return said
 
 
-def _named(counts: Mapping[str, int]) -> str:
-    order = [*(symbol for symbol in STEPS if symbol in counts), *(symbol for symbol in counts if symbol not in STEPS)]
-    return join([f"{symbol} = {counts[symbol]:,}" for symbol in order])
-
-
-Found = tuple[_Seen, Sequence[_Plan]]
-"""Every plan that was looked at, and the best of each division, best first."""
-
-
-def _settled(seen: _Seen, plan: _Plan, choices: Mapping[str, tuple[int, int]]) -> Scenario:
-    """The scenario with the counts of a plan."""
-    scenario = seen.scenarios[plan.division]
-    counts = {
-        symbol: Known(plan.counts[symbol], "derived", note=f"searched from {low} to {high}")
-        for symbol, (low, high) in choices.items()
-    }
-    return replace(scenario, known={**scenario.known, **counts})
-
-
-def _where_shared(seen: _Seen, order: Sequence[_Plan], choices: Mapping[str, tuple[int, int]]) -> Found | None:
+def _where_shared(found: _Search) -> _Search | None:
     """The plans where clients share their link, if that is open and other counts are best there; else None."""
-    scenario = seen.scenarios[order[0].division]
-    if not sharing_is_open(seen.questions[order[0].division], scenario) or scenario.objective not in CLOCKED:
+    place = found.order[0].division
+    scenario = found.scenarios[place]
+    if not sharing_is_open(found.questions[place], scenario) or scenario.objective not in CLOCKED:
         return None
-    shared, _ = _search([one.with_link(sharing="per-server") for one in seen.scenarios], choices)
-    beyond = shared.leaders()[1]
-    if not beyond:
+    shared = _Search([one.with_link(sharing="per-server") for one in found.scenarios], found.choices)
+    if not shared.order or shared.counts(shared.taken) == found.counts(found.taken):
         return None
-    own, other = (_counts(*one, choices) for one in ((seen, _taken(seen, order)), (shared, _taken(shared, beyond))))
-    return (shared, beyond) if own != other else None
+    return shared
 
 
-def _by_sharing(found: tuple[Found, Found], choices: Mapping[str, tuple[int, int]]) -> Verdict:
+def _by_sharing(own: _Search, shared: _Search) -> Verdict:
     """The verdict where own and shared links have other counts: each with the best topology at its own."""
     cases = []
-    for value, (seen, order) in zip(("per-client", "per-server"), found, strict=True):
-        scenario = _settled(seen, _taken(seen, order), choices)
+    for value, found in (("per-client", own), ("per-server", shared)):
+        scenario = found.settled
         question = ask(scenario)
-        rounds = {topology: float(n) for topology, n in question.rounds().items()}
         beside = [one for one in baselines(question) if one.question is not None]
-        case = single(standing(question, scenario, scenario.objective, rounds), beside)
-        said = f"{_chosen(seen, order, choices, short=True)}: {case.text}"
+        case = single(standing(question, scenario, scenario.objective), beside)
+        said = f"{_chosen(found, short=True)}: {case.text}"
         if (alone := _without_groups(case, scenario)) is not None:
             said = f"one tier, {alone.title.partition(',')[0]}; else {said}"
         cases.append(case.replaced(value=value, text=said))
@@ -369,72 +375,41 @@ def _without_groups(found: Verdict, scenario: Scenario) -> Faster | None:
     return one if one is not None and one.advised and scenario.grouping != "given" else None
 
 
-def _with_counts(found: Verdict, counts: str, scenario: Scenario) -> str:
+def _with_counts(told: Verdict, found: _Search) -> str:
     """The verdict as a sentence with its counts; first without groups, where that is advised."""
-    if (alone := _without_groups(found, scenario)) is None:
+    scenario, counts = found.scenarios[found.taken.division], _chosen(found)
+    if (alone := _without_groups(told, scenario)) is None:
         one = "That is one tier. " if scenario.grouping != "given" and scenario.number("G") == 1 else ""
-        return f"Take {counts}. {one}{found.text}"
+        return f"Take {counts}. {one}{told.text}"
     advice = without_servers(alone, scenario, scenario.objective)
-    return f"{advice} Else take {counts}. {' '.join(found.text.replace(advice, '').split())}"
+    return f"{advice} Else take {counts}. {' '.join(told.text.replace(advice, '').split())}"
 
 
-def _one_each(plans: Sequence[_Plan], seen: _Seen) -> str:
+def _one_each(*every: _Search | None) -> str:
     """Warn of groups of one client, where these were searched for."""
-    scenario = seen.scenarios[plans[0].division]
-    if scenario.grouping == "given" or not 1 < max(map(seen.groups, plans)) == scenario.number("clients"):
+    taken = [(found.scenarios[found.taken.division], found.groups(found.taken)) for found in every if found is not None]
+    scenario, _ = taken[0]
+    if scenario.grouping == "given" or not 1 < max(groups for _, groups in taken) == scenario.number("clients"):
         return ""
     return (
         "Groups of one client need a group server for each client. --groups 1:30 beside --clients limits their number."
     )
 
 
-def _counts(seen: _Seen, plan: _Plan, choices: Mapping[str, tuple[int, int]]) -> list[str]:
-    """The counts that a plan has of those that are searched, in words."""
-    scenario, found = seen.scenarios[plan.division], []
-    if scenario.grouping != "given":
-        found.append(groups_of(int(scenario.number("clients")), seen.groups(plan)))
-    return [*found, *(f"{symbol} = {plan.counts[symbol]:,}" for symbol in choices)]
-
-
-def _chosen(seen: _Seen, order: Sequence[_Plan], choices: Mapping[str, tuple[int, int]], *, short: bool = False) -> str:
+def _chosen(found: _Search, *, short: bool = False) -> str:
     """The counts that are taken, and the numbers of groups between which predictions cannot decide."""
-    taken = _taken(seen, order)
-    said = ", ".join(_counts(seen, taken, choices))
-    level = _level(seen, order)
+    first, taken, level = found.order[0], found.taken, found.level
+    said = ", ".join(found.counts(taken))
     if len(level) == 1:
         return said
     span = f"{level[0]:,} or {level[-1]:,}" if len(level) == 2 else f"{level[0]:,} to {level[-1]:,}"
     if short:
         return f"{said} ({span} tie)"
-    more, scenario = "", seen.scenarios[taken.division]
-    if order[0].total * (1 + scenario.resolution) < taken.total:
-        less = f"{times(order[0].total / taken.total)} the {scenario.objective}"
-        more = f" ({seen.groups(order[0]):,} groups: {less}, within the predictor's error)"
+    more, scenario = "", found.scenarios[taken.division]
+    if first.total * (1 + scenario.resolution) < taken.total:
+        less = f"{times(first.total / taken.total)} the {scenario.objective}"
+        more = f" ({found.groups(first):,} groups: {less}, within the predictor's error)"
     return f"{said}, the fewest of a toss-up of {span}{more}"
-
-
-def _taken(seen: _Seen, order: Sequence[_Plan]) -> _Plan:
-    """The plan with the fewest groups of those between which predictions cannot decide: a server less for each.
-
-    Of plans of these groups that tie, one with as many local steps in a round as measured runs had.
-    """
-    fewest, known = _level(seen, order)[0], seen.checked
-    found = next(plan for plan in order if seen.groups(plan) == fewest)
-    most = found.total * (1 + seen.scenarios[found.division].resolution)
-    return known if known is not None and known.division == found.division and known.total <= most else found
-
-
-def _level(seen: _Seen, order: Sequence[_Plan]) -> list[int]:
-    """The numbers of groups between which predictions cannot decide."""
-    return sorted({seen.groups(plan) for plan in order if plan is order[0] or _undecided(seen, order[0], plan)})
-
-
-def _undecided(seen: _Seen, first: _Plan, other: _Plan) -> bool:
-    """Whether a division is as good as the best within the resolution, or within the predictor's error."""
-    ratio, scenario = other.total / first.total if first.total else 1.0, seen.scenarios[first.division]
-    patterns = {p for plan in (first, other) for p in Topology.parse(plan.topology).patterns}
-    one = not any(p.ordered for p in patterns) and first.rounds == other.rounds
-    return is_close(seen.questions[first.division], ratio, scenario.resolution, one=one)
 
 
 def _own(scenario: Scenario) -> dict[str, int]:
@@ -477,10 +452,10 @@ def with_one_target(
     return [replace(s, known={**s.known, **change}) for s in found]
 
 
-def _row(seen: _Seen, division: int, plan: _Plan | None, tie: int) -> Division:
-    question, scenario = seen.questions[division], seen.scenarios[division]
+def _row(found: _Search, division: int, plan: _Plan | None, tie: int) -> Division:
+    question, scenario = found.questions[division], found.scenarios[division]
     numbers: dict[str, Any] = {"rounds": None, "time_seconds": None, "traffic_bytes": None}
-    why = seen.why[division]
+    why = found.why[division]
     if plan is not None:
         why = ""
         numbers["rounds"] = rounds = ceil_rounds(plan.rounds)
@@ -508,23 +483,19 @@ def _row(seen: _Seen, division: int, plan: _Plan | None, tie: int) -> Division:
     )
 
 
-def _along(seen: _Seen, symbol: str, resolution: float) -> tuple[Division, ...]:
+def _along(found: _Search, symbol: str, resolution: float) -> tuple[Division, ...]:
     """The best plan with every value of a count that was looked at, the smallest value first."""
-    plans = [plan for (letter, _), plan in sorted(seen.along.items(), key=lambda item: item[0][1]) if letter == symbol]
+    plans = [plan for (letter, _), plan in sorted(found.along.items(), key=lambda item: item[0]) if letter == symbol]
     order = sorted(plans, key=lambda plan: plan.total)
     tie = dict(zip(map(id, order), ties([plan.total for plan in order], resolution), strict=True))
-    return tuple(_row(seen, plan.division, plan, tie[id(plan)]) for plan in plans)
+    return tuple(_row(found, plan.division, plan, tie[id(plan)]) for plan in plans)
 
 
-def _cautions(
-    first: _Plan,
-    rows: Sequence[Division],
-    along: Mapping[str, Sequence[Division]],
-    chosen: Scenario,
-    choices: Mapping[str, tuple[int, int]],
-) -> Iterator[str]:
-    found = ((row, Topology.parse(row.best)) for row in rows if row.best is not None)
-    stars = [row for row, topology in found if not any(pattern.ordered for pattern in topology.patterns)]
+def _cautions(found: _Search, rows: Sequence[Division], along: Mapping[str, Sequence[Division]]) -> Iterator[str]:
+    first, choices = found.taken, found.choices
+    chosen = found.scenarios[first.division]
+    best = ((row, Topology.parse(row.best)) for row in rows if row.best is not None)
+    stars = [row for row, topology in best if not any(pattern.ordered for pattern in topology.patterns)]
     if len({row.rounds for row in stars}) > 1 and not chosen.partial and all(row.group_rounds == 1 for row in stars):
         yield (
             f"With P = 1 {title(str(stars[0].best))} is one algorithm, however clients are grouped. Differences of "
@@ -545,7 +516,7 @@ def _cautions(
             yield f"{symbol} = {high} is the most that was allowed, and more may take less: give a wider range."
 
 
-def _without_everyone(chosen: Scenario, choices: Mapping[str, tuple[int, int]]) -> Iterator[str]:
+def _without_everyone(chosen: Scenario, choices: Spans) -> Iterator[str]:
     """Say that a range holds everyone, who were left out, and how to ask for them to the same target."""
     most = dict(zip(DRAWN, (int(chosen.number("G")), _sizes(chosen)[1]), strict=True))
     drawn = {symbol: choices[symbol][1] if symbol in choices else chosen.number(symbol) for symbol in DRAWN}
@@ -559,24 +530,18 @@ def _without_everyone(chosen: Scenario, choices: Mapping[str, tuple[int, int]]) 
         )
 
 
-def _sentence(
-    seen: _Seen,
-    order: Sequence[_Plan],
-    level: Sequence[_Plan],
-    along: Mapping[str, Sequence[Division]],
-    choices: Mapping[str, tuple[int, int]],
-) -> str:
-    first = order[0]
-    scenario = seen.scenarios[first.division]
+def _sentence(found: _Search, level: Sequence[_Plan], along: Mapping[str, Sequence[Division]]) -> str:
+    first, choices = found.order[0], found.choices
+    scenario = found.scenarios[first.division]
     known, free = scenario.known, scenario.grouping != "given"
-    groups, searched = int(scenario.number("G")), len(seen.scenarios)
+    groups, searched = int(scenario.number("G")), len(found.scenarios)
     ranges = " and ".join(f"{symbol} from {low:,} to {high:,}" for symbol, (low, high) in choices.items())
     counts = " and ".join(f"{symbol} = {n:,}" for symbol, n in first.counts.items())
     if first.total == 0:
         what = f"{searched} divisions of {known['clients'].value:,} clients" if free else "these plans"
-        found = f"Any of {what} will do"
+        told = f"Any of {what} will do"
     elif not free:
-        found = f"With {ranges}, the best is {counts}"
+        told = f"With {ranges}, the best is {counts}"
     else:
         clients = int(scenario.number("clients"))
         said = groups_of(clients, groups)
@@ -587,15 +552,15 @@ def _sentence(
         said += f", {counts}" if counts else ""
         kind = "chosen by label counts" if scenario.grouping == "chosen" else "put together at random"
         if searched == 1:
-            found = f"The only division of {clients:,} client{'s' * (clients > 1)} that fits is {said}"
+            told = f"The only division of {clients:,} client{'s' * (clients > 1)} that fits is {said}"
         else:
             over = f", with {ranges}" if ranges else ""
-            found = f"Of {searched} divisions of {clients:,} clients, {kind}{over}, the best is {said}"
+            told = f"Of {searched} divisions of {clients:,} clients, {kind}{over}, the best is {said}"
     if first.total > 0:
-        found += _as_good(seen, order, level, along)
-    if (taken := _taken(seen, order)) is not first:
-        counts = ", ".join(_counts(seen, taken, choices))
-        found += f"; taken is {counts}, the fewest groups that predictions cannot tell from it"
+        told += _as_good(found, level, along)
+    if found.taken is not first:
+        counts = ", ".join(found.counts(found.taken))
+        told += f"; taken is {counts}, the fewest groups that predictions cannot tell from it"
     stay = ", ".join(
         f"{s} = {known[s].value}" for s in CHOICES if s not in choices and (s in "PK" or known[s].origin == "given")
     )
@@ -606,63 +571,58 @@ def _sentence(
         common = f" The common target is {target.note}{f' with {least}' if least else ''}."
     own = ""
     if (searched > 1 or choices) and first.total > 0:
-        own = f" Each topology at its own best: {_own_best(seen, first, free)}."
+        own = f" Each topology at its own best: {_own_best(found, free)}."
     kept = f" {stay} {'stay as they are' if ',' in stay else 'stays as it is'}." if stay else ""
-    return f"{found}.{_thriftier(seen, level, scenario.resolution)}{own}{kept}{common}"
+    return f"{told}.{_thriftier(found, level)}{own}{kept}{common}"
 
 
-def _as_good(
-    seen: _Seen, order: Sequence[_Plan], level: Sequence[_Plan], along: Mapping[str, Sequence[Division]]
-) -> str:
+def _as_good(found: _Search, level: Sequence[_Plan], along: Mapping[str, Sequence[Division]]) -> str:
     """What else is as good within the resolution; else how far behind the next division is."""
     near = []
-    others = sorted(level[1:], key=seen.groups)
+    others = sorted(level[1:], key=found.groups)
     if others:
-        shown = ", ".join(f"{seen.groups(p)} ({title(p.topology)})" for p in others[:6])
+        shown = ", ".join(f"{found.groups(p)} ({title(p.topology)})" for p in others[:6])
         near.append(f"G = {shown}" + (f" and {len(others) - 6} more" if len(others) > 6 else ""))
     for symbol, rows in along.items():
         alike = [getattr(row, CHOICES[symbol]) for row in rows if row.tie == 1]
         if len(alike) > 1:
             near.append(f"{symbol} from {alike[0]:,} to {alike[-1]:,}")
     said = f"; as good within the resolution: {', '.join(near)}" if near else ""
-    if not others and len(order) > 1:
-        second = order[1]
-        times = second.total / order[0].total
-        said += f"; the next, G = {seen.groups(second)} with {title(second.topology)}, takes {times:.3g} times as much"
+    if not others and len(found.order) > 1:
+        best, second = found.order[:2]
+        next_ = f"G = {found.groups(second)} with {title(second.topology)}"
+        said += f"; the next, {next_}, takes {second.total / best.total:.3g} times as much"
     return said
 
 
-def _thriftier(seen: _Seen, level: Sequence[_Plan], resolution: float) -> str:
+def _thriftier(found: _Search, level: Sequence[_Plan]) -> str:
     """Which of the divisions that tie takes less of what does not decide: traffic, or time where traffic decides."""
     if len(level) < 2 or level[0].total == 0:
         return ""
-    other: Objective = "traffic" if seen.scenarios[0].objective in ("time", "rounds") else "time"
+    scenario = found.scenarios[0]
+    other: Objective = "traffic" if scenario.objective in ("time", "rounds") else "time"
     amount = {
         plan.division: ceil_rounds(plan.rounds)
-        * seen.questions[plan.division].price(plan.topology, other, **plan.counts)
+        * found.questions[plan.division].price(plan.topology, other, **plan.counts)
         for plan in level
     }
     least = min(level, key=lambda plan: amount[plan.division])
-    if amount[least.division] >= (1 - resolution) * amount[level[0].division]:
+    if amount[least.division] >= (1 - scenario.resolution) * amount[level[0].division]:
         return ""
     write = format_duration if other == "time" else format_size
     shown, here = (write(amount[plan.division]) for plan in (least, level[0]))
-    return f" Of these, G = {seen.groups(least):,} takes the least {other}: {shown} against {here}."
+    return f" Of these, G = {found.groups(least):,} takes the least {other}: {shown} against {here}."
 
 
-def _own_best(seen: _Seen, best: _Plan, free: bool) -> str:
+def _own_best(found: _Search, free: bool) -> str:
     """The counts at which each topology takes least; the fewest groups of those that are equal."""
-    leads: dict[str, _Plan] = {}
-    for own in seen.own:
-        for topology, plan in own.items():
-            if topology not in leads or plan.total < leads[topology].total:
-                leads[topology] = plan
     said = []
-    for topology in seen.questions[0].topologies:
-        if topology in leads:
-            plan = leads[topology]
-            groups = {"G": seen.groups(plan)} if free else {}
+    for topology in found.questions[0].topologies:
+        plans = [plan for (_, id_), plan in sorted(found.own.items(), key=lambda item: item[0]) if id_ == topology]
+        if plans:
+            plan = min(plans, key=lambda plan: plan.total)
+            groups = {"G": found.groups(plan)} if free else {}
             counts = " ".join(f"{symbol} = {n}" for symbol, n in {**groups, **plan.counts}.items())
-            times = f"{plan.total / best.total:.3g}"
+            times = f"{plan.total / found.order[0].total:.3g}"
             said.append(f"{title(topology)} {counts}" + (f" ({times} times as much)" if times != "1" else ""))
     return ", ".join(said)
