@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
 import numpy as np
 
-from planner.decide.recommendation import Recommendation, Waiting
+from planner.decide.recommendation import Recommendation
+from planner.io.answers import Waiting
 from planner.io.wording import input_words
-from planner.network.bottlenecks import NO_LIMIT, Upgrade
+from planner.network.bottlenecks import NO_LIMIT
 from planner.predict.question import Question, ask, with_default_order
 from planner.scenario.members import Members
 from planner.scenario.resolve import Scenario
@@ -23,14 +24,14 @@ NOTHING: Final = 1e-9  # share of a round that rounding may save
 Faster = Callable[[float], Question]
 
 
-def waits(question: Question, scenario: Scenario, topology: str) -> list[Upgrade]:
+def waits(question: Question, scenario: Scenario, topology: str) -> list[Waiting]:
     """List what a round would be shorter without, by what twice as fast saves.
 
     Not of a question on a network of places, whose links `planner.families.sited.timed` knows by name.
     """
     found = []
     now = question.of_a_round(topology).seconds
-    for what, words, faster in _parts(question, scenario):
+    for what, (rate, doubled), faster in _parts(question, scenario):
 
         def saved(speed: float, faster: Faster = faster) -> float:
             return 1 - faster(speed).of_a_round(topology).seconds / now
@@ -38,7 +39,8 @@ def waits(question: Question, scenario: Scenario, topology: str) -> list[Upgrade
         most = saved(NO_LIMIT)
         if most > NOTHING:
             slope = saved(1 + NUDGE) / (1 - 1 / (1 + NUDGE))
-            found.append(Upgrade(what, *words, min(max(slope, 0.0), 1.0), saved(2.0), most))
+            share = min(max(slope, 0.0), 1.0)
+            found.append(Waiting(what=what, now=rate, twice=doubled, waits=share, saves=saved(2.0), most=most))
     return sorted(found, key=lambda one: (-one.saves, -one.most, one.what))
 
 
@@ -46,7 +48,7 @@ def with_waits(answer: Recommendation, scenario: Scenario) -> Recommendation:
     """Say beside a recommendation without a network of places what the round of its best topology waits for."""
     whole = with_default_order(scenario)
     found = waits(ask(whole), whole, answer.recommended[0])
-    return answer.replaced(recommend=answer.recommend.replaced(waits=tuple(Waiting(**asdict(one)) for one in found)))
+    return answer.replaced(recommend=answer.recommend.replaced(waits=tuple(found)))
 
 
 def _parts(question: Question, scenario: Scenario) -> Iterator[tuple[str, tuple[str, str], Faster]]:

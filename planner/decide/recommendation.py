@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, Literal
 
-from planner.io.answers import Answer, Quantity, Rows, Text, Verdict
+from planner.io.answers import Answer, Quantity, Rows, Text, Verdict, Waiting, Without
 from planner.io.parts import Part, field
 from planner.predict.statements import ModelUncertainty, Presence, RatesOnRecord, ScaleOnRecord
 from planner.scenario.fields import CostMethod
@@ -218,25 +218,6 @@ class Uncertainty(Part):
     inputs: InputUncertainty
     constants: ConstantUncertainty
     model: ModelUncertainty | None = field("null for a predictor or a metric that has no record", default=None)
-
-
-class Waiting(Part):
-    """Something that a round waits for, and the same twice as fast."""
-
-    what: str
-    now: str
-    twice: str
-    waits: float = field("share of the round in which it is in use")
-    saves: float = field("share of the round that twice as fast saves")
-    most: float = field("share that any speed of it alone could save")
-
-
-class Without(Part):
-    """A round without a client."""
-
-    client: str
-    saves: float = field("share of the round")
-    samples: float = field("share of all samples that go with it")
 
 
 class OnNetwork(Part):

@@ -122,6 +122,25 @@ class Faster(Part):
     )
 
 
+class Waiting(Part):
+    """Something that a round waits for, and the same twice as fast."""
+
+    what: str
+    now: str
+    twice: str
+    waits: float = field("share of the round in which it is in use")
+    saves: float = field("share of the round that twice as fast saves")
+    most: float = field("share that any speed of it alone could save")
+
+
+class Without(Part):
+    """A round without a client."""
+
+    client: str
+    saves: float = field("share of the round")
+    samples: float = field("share of all samples that go with it")
+
+
 class Verdict(Part):
     """The one answer to the question asked.
 

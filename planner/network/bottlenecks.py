@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
+from planner.io.answers import Waiting, Without
 from planner.network.hops import Transfers
 from planner.network.sites import Sites
 from planner.network.trees import Layout, Leg, Round, round_of
@@ -19,30 +20,9 @@ Part = tuple[str, tuple[int, ...]]  # a kind, which is the name of its numbers, 
 LARGEST: Final = 200  # clients of which each is left out in turn; of more, those that the round waits for
 
 
-@dataclass(frozen=True)
-class Upgrade:
-    """Something that a round waits for, twice as fast."""
-
-    what: str  # in words
-    now: str  # now, twice: its rate or time now and then, in words
-    twice: str
-    waits: float  # share of the round in which it is in use by what the round waits for
-    saves: float  # share of the round that twice as fast saves
-    most: float  # share that any speed of it alone could save
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """A round without a client."""
-
-    client: str  # its name
-    saves: float  # share of the round
-    samples: float  # share of all samples that go with it
-
-
 def upgrades(
     sites: Sites, transfers: Transfers, patterns: Sequence[str], layout: Layout, passes: int = 1
-) -> list[Upgrade]:
+) -> list[Waiting]:
     """What a round waits for and would be shorter without, by what twice as fast saves; servers and orders stay."""
     now = round_of(sites, transfers, patterns, layout, passes)
     found = []
@@ -55,13 +35,15 @@ def upgrades(
             fleet, faster = _sped(sites, transfers, part, speed)
             saved.append(1 - round_of(fleet, faster, patterns, layout, passes).seconds / now.seconds)
         if saved[1] > 1e-9:
-            found.append(Upgrade(*words, seconds / now.seconds, *saved))
+            what, rate, doubled = words
+            share = seconds / now.seconds
+            found.append(Waiting(what=what, now=rate, twice=doubled, waits=share, saves=saved[0], most=saved[1]))
     return sorted(found, key=lambda one: (-one.saves, -one.most, one.what))
 
 
 def left_out(
     sites: Sites, transfers: Transfers, patterns: Sequence[str], layout: Layout, passes: int = 1
-) -> list[LeftOut]:
+) -> list[Without]:
     """Rounds without each of the clients, the most saving first; nothing else moves.
 
     Of more than `LARGEST` clients only those that the round waits for are left out.
@@ -76,7 +58,7 @@ def left_out(
         smaller = _layout_without(sites, layout, client)
         seconds = round_of(sites.without(client), transfers, patterns, smaller, passes).seconds
         share = float(sites.samples[client] / max(sites.samples.sum(), 1e-300))
-        found.append(LeftOut(sites.clients[client], 1 - seconds / now.seconds, share))
+        found.append(Without(client=sites.clients[client], saves=1 - seconds / now.seconds, samples=share))
     return sorted(found, key=lambda one: (-one.saves, one.samples, one.client))
 
 

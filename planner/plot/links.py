@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 
 from planner.decide.bottlenecks import waits
 from planner.decide.rank import recommend
 from planner.errors import NoAnswerError
 from planner.families.sited.timed import Timing, waited
+from planner.io.answers import Waiting
 from planner.io.wording import join, percent, title
-from planner.network.bottlenecks import Upgrade
 from planner.plot import COLUMN, PALETTE, Drawing, Picture, figure, plain, posed, style, swatch
 from planner.plot.lettering import heading, in_short
 from planner.scenario.resolve import Scenario
@@ -49,7 +48,7 @@ def of_scenario(scenario: Scenario) -> Picture:
 
 
 @style()
-def draw(found: Sequence[Upgrade], message: str, about: str = "") -> Drawing:
+def draw(found: Sequence[Waiting], message: str, about: str = "") -> Drawing:
     """Draw a bar for each part: the share of a round that twice as fast saves, on the share that any speed saves."""
     shown = [one for one in found[:MOST] if one.most > LITTLE] or list(found[:1])
     drawn, axes = figure(COLUMN, 1.35 + 0.34 * len(shown))
@@ -65,4 +64,4 @@ def draw(found: Sequence[Upgrade], message: str, about: str = "") -> Drawing:
     keys = [swatch(PALETTE[0][0], "", "twice as fast"), swatch("#D9E4EE", "", "as fast as can be")]
     drawn.legend(handles=keys, loc="outside lower center", ncols=2)
     heading(drawn, message, about)
-    return drawn, [asdict(one) for one in found]
+    return drawn, [one.to_json() for one in found]

@@ -19,9 +19,10 @@ from planner.errors import NoAnswerError, ScenarioError
 from planner.families.hsl.model import Learning, reached_by_server
 from planner.families.sited import mixing
 from planner.families.sited.question import Question, framed
+from planner.io.answers import Waiting, Without
 from planner.io.wording import title
 from planner.network import overlays
-from planner.network.bottlenecks import LeftOut, Upgrade, left_out, upgrades
+from planner.network.bottlenecks import left_out, upgrades
 from planner.network.placement import Placed, as_good, best_layout, kept
 from planner.network.sites import Sites
 from planner.network.tours import tour_length
@@ -175,8 +176,8 @@ class Waits:
     level: list[Tree]  # that, and those that predictions of rounds cannot tell from it
     seconds: float  # of its round
     layout: Layout  # that placement
-    upgrades: list[Upgrade]  # what is in use, by what twice as fast would save
-    left_out: list[LeftOut]  # rounds without a client, by what they save
+    upgrades: list[Waiting]  # what is in use, by what twice as fast would save
+    left_out: list[Without]  # rounds without a client, by what they save
     by_group: dict[str, float]  # seconds of each group
 
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from hflbounds.topology import Topology
-from planner.decide.recommendation import OnNetwork, Recommendation, Waiting, Without
+from planner.decide.recommendation import OnNetwork, Recommendation
 from planner.errors import ScenarioError
 from planner.families.framing import Frame
 from planner.families.sited.question import Question, Wanted, pose
-from planner.network.bottlenecks import LeftOut, Upgrade, left_out, upgrades
+from planner.io.answers import Waiting, Without
+from planner.network.bottlenecks import left_out, upgrades
 from planner.network.hops import Transfers
 from planner.network.placement import best_layout
 from planner.network.sites import Sites
@@ -165,7 +166,7 @@ def asked(
     return on_network(pose(wanted, config, said))
 
 
-def waited(scenario: Scenario, topology: str) -> tuple[list[Upgrade], list[LeftOut], Layout]:
+def waited(scenario: Scenario, topology: str) -> tuple[list[Waiting], list[Without], Layout]:
     """Say of a scenario on a network what a round waits for, takes without each client, and where servers are."""
     timing = scenario.network.timer
     assert isinstance(timing, Timing)  # noqa: S101 - as documented
@@ -189,7 +190,7 @@ def with_links(answer: Recommendation, scenario: Scenario) -> Recommendation:
         topology=best,
         server=names[layout.server],
         group_servers=where,
-        waits=tuple(Waiting(**asdict(one)) for one in faster),
-        without=tuple(Without(**asdict(one)) for one in without),
+        waits=tuple(faster),
+        without=tuple(without),
     )
     return answer.replaced(recommend=answer.recommend.replaced(network=found))
