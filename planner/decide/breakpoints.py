@@ -21,7 +21,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -38,6 +38,7 @@ from planner.decide.parameters import (
     is_quick,
     size_drawn,
 )
+from planner.io.parts import Part, field
 from planner.predict.question import Question
 from planner.scenario.fields import CLOCKED, LARGEST_COUNT, Objective
 
@@ -77,13 +78,26 @@ SCANNED_SLOWLY = 5  # and of counts, where each takes milliseconds:
 HALVES = 2  # then an interval with a change is cut into so many
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
+class Stretch(Part):
     """A stretch of an input over which the same topologies stay within the resolution of the best."""
 
-    low: float  # low, high: its ends
-    high: float
-    topologies: tuple[str, ...]  # those that do all along it; empty where the target is not reached
+    low: float | int
+    high: float | int
+    topologies: tuple[str, ...] = field("empty where the target is not reached")
+
+
+class Line(Part):
+    """How one input was followed, and which topologies are best along it."""
+
+    parameter: str
+    now: float | int
+    unit: str
+    low: float | int = field("the range: from")
+    high: float | int = field("the range: to")
+    method: Method = field("how the range was followed")
+    unseen: float = field("relative width of the widest interval in which a change could hide")
+    note: str = field("why it was only looked at, where it was")
+    stretches: tuple[Stretch, ...] = field("over the whole range, upwards")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,18 +113,14 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Line:
+class Walked:
     """What was found along one input."""
 
     input: Input
-    low: float  # low, high: the range
-    high: float
-    method: Method  # how it was followed; see the module
-    unseen: float  # relative width of the widest interval in which a change could hide; 0 where none can
+    ends: tuple[float, float]  # of the range
     below: Change | None  # below, above: the nearest changes
     above: Change | None
-    stages: tuple[Stage, ...]  # over the whole range, upwards
-    grid: str = ""  # why it was only looked at
+    line: Line
 
 
 @dataclass(frozen=True)
@@ -119,19 +129,18 @@ class _Seen:
 
     at: Array
     totals: Array  # shape (topologies, values). Where a line was solved, those just above each value
-    # relative widths of the intervals in which a change could hide
-    open: Array = field(default_factory=lambda: np.zeros(0))
+    open: Array | tuple[()] = ()  # relative widths of the intervals in which a change could hide
 
 
 def along(
     each: Input, question: Question, objective: Objective, among: Sequence[str], first: Sequence[str], resolution: float
-) -> Line:
+) -> Walked:
     """Follow one input over its whole range.
 
     ``first`` tie for the first place now; ``resolution`` is the relative difference below which topologies tie.
     """
     walk = _Walk(each, question, objective, tuple(among), frozenset(first), max(resolution, SAME))
-    return walk.line()
+    return walk.walked()
 
 
 def nearest(
@@ -156,7 +165,7 @@ def nearest(
             line = line or along(each, question, objective, walk.among, first, resolution)
             again = line.above if side > 0 else line.below
             if again and again.to:
-                method = line.method
+                method = line.line.method
                 found = found if abs(again.at - found.at) <= FINE * found.at else again
         yield found, method
 
@@ -200,15 +209,15 @@ class _Walk:
     resolution: float
     effort: Effort = THOROUGH
 
-    def line(self) -> Line:
-        low, high = self.range()
-        drawn = self.objective in CLOCKED and is_drawn(self.question) and (self.each.timed or self.each.whole)
+    def walked(self) -> Walked:
+        each, (low, high) = self.each, self.range()
+        drawn = self.objective in CLOCKED and is_drawn(self.question) and (each.timed or each.whole)
         method: Method
         why = ""
-        if self.each.whole:
+        if each.whole:
             method, seen, why = self.counted(low, high, drawn)
         elif (
-            self.each.timed
+            each.timed
             and not drawn
             and not self.question.partly_available
             and (solved := self.solved(low, high)) is not None
@@ -226,17 +235,19 @@ class _Walk:
             )
         exact = method == "solved"
         below, above = (self.change(seen, side, solved=exact) for side in (-1, 1))
-        return Line(
-            self.each,
-            float(seen.at[0]),
-            float(seen.at[-1]),
-            method,
-            float(seen.open.max(initial=0.0)),
-            below,
-            above,
-            self.stages(seen, solved=exact),
-            why,
+        low, high = float(seen.at[0]), float(seen.at[-1])
+        line = Line(
+            parameter=each.name,
+            now=each.number(each.value),
+            unit=each.unit,
+            low=each.number(low),
+            high=each.number(high),
+            method=method,
+            unseen=float(max(seen.open, default=0.0)),
+            note=why,
+            stretches=self.stages(seen, solved=exact),
         )
+        return Walked(each, (low, high), below, above, line)
 
     def range(self) -> tuple[float, float]:
         """From where to where the input is followed."""
@@ -524,7 +535,7 @@ class _Walk:
         order = np.argsort(totals, kind="stable")
         return tuple(self.among[i] for i in order if tied[i] and self.among[i] not in self.first)
 
-    def stages(self, seen: _Seen, *, solved: bool) -> tuple[Stage, ...]:
+    def stages(self, seen: _Seen, *, solved: bool) -> tuple[Stretch, ...]:
         """The fewest topologies that are within the resolution of the best, one after the other, seen from now."""
         below, above = (self.stretches(seen, side, solved=solved) for side in (-1, 1))
         both = below[0].keys & above[0].keys
@@ -536,10 +547,10 @@ class _Walk:
         kept = [s for s in found if s.near < s.far or self.each.whole]
         step = 1.0 if self.each.whole else 0.0  # counts: an end belongs to the stretch farther out
         return tuple(
-            Stage(
-                s.near + step * (k > 0 and s.near <= self.each.value),
-                s.far - step * (k < len(kept) - 1 and s.far > self.each.value),
-                tuple(t for t in self.among if t in s.keys),
+            Stretch(
+                low=self.each.number(s.near + step * (k > 0 and s.near <= self.each.value)),
+                high=self.each.number(s.far - step * (k < len(kept) - 1 and s.far > self.each.value)),
+                topologies=tuple(t for t in self.among if t in s.keys),
             )
             for k, s in enumerate(kept)
         )

@@ -14,6 +14,7 @@ from hflbounds.evaluate.compare import crossings
 from planner.decide import breakpoints as changes
 from planner.decide import participation
 from planner.decide.advice import UNASKED, ask_sharing, assumptions
+from planner.decide.breakpoints import Line
 from planner.decide.explain import known_values, target_of
 from planner.decide.nearest import WAYS, Way
 from planner.decide.parameters import (
@@ -75,28 +76,6 @@ class Change(Part):
     rounds: Quantity | None = field("of the best beyond, there", default=None)
     time_seconds: Quantity | None = None
     traffic_bytes: Quantity | None = None
-
-
-class Stretch(Part):
-    """A stretch of an input over which the same topologies stay within the resolution of the best."""
-
-    low: float | int
-    high: float | int
-    topologies: tuple[str, ...] = field("empty where the target is not reached")
-
-
-class Line(Part):
-    """How one input was followed, and which topologies are best along it."""
-
-    parameter: str
-    now: float | int
-    unit: str
-    low: float | int = field("the range: from")
-    high: float | int = field("the range: to")
-    method: changes.Method = field("how the range was followed")
-    unseen: float = field("relative width of the widest interval in which a change could hide")
-    note: str = field("why it was only looked at, where it was")
-    stretches: tuple[Stretch, ...] = field("over the whole range, upwards")
 
 
 class Followed(Part):
@@ -171,7 +150,7 @@ def flip(  # reason: one field of the answer after the other
     found += [_turned(one, scenario) for one in settings if one.flips and one.parameter != "objective"]
     found.sort(key=lambda row: _nearness(row, scenario))
     found = [_with_toss_up(row, walked, here, competing) for row in found]
-    lines = tuple(map(_line, walked))
+    lines = tuple(along.line for along in walked)
     every = len(competing) == len(question.topologies)
     told = _verdict(scenario, question, first, found, every=every)
     if every and told.status != "depends":
@@ -374,29 +353,12 @@ def _followed(question: Question, objective: Objective, only: Sequence[str]) -> 
     return kept, {name: why for name, why in unmoved.items() if not only or name in only}
 
 
-def _line(found: changes.Line) -> Line:
-    each = found.input
-    return Line(
-        parameter=each.name,
-        now=each.number(each.value),
-        unit=each.unit,
-        low=each.number(found.low),
-        high=each.number(found.high),
-        method=found.method,
-        unseen=found.unseen,
-        note=found.grid,
-        stretches=tuple(
-            Stretch(low=each.number(s.low), high=each.number(s.high), topologies=s.topologies) for s in found.stages
-        ),
-    )
-
-
 def _change(
-    change: changes.Change, found: changes.Line, question: Question, scenario: Scenario, first: Sequence[str]
+    change: changes.Change, found: changes.Walked, question: Question, scenario: Scenario, first: Sequence[str]
 ) -> Change:
-    each = found.input
+    each, method = found.input, found.line.method
     side = 1 if change.at > each.value else -1
-    just = change.at * (1 + side * 1e-9) if found.method == "solved" else change.at
+    just = change.at * (1 + side * 1e-9) if method == "solved" else change.at
     return Change(
         id=f"{each.name} {'above' if side > 0 else 'below'}",
         parameter=each.name,
@@ -404,7 +366,7 @@ def _change(
         unit=each.unit,
         break_even=each.number(change.at),
         best_beyond=change.to,
-        method=WAYS[found.method],
+        method=WAYS[method],
         assumed=is_assumed(each.name, scenario),
         before=each.number(change.before),
         distance=math.log(change.at / each.value) if each.value > 0 and change.at > 0 else None,
@@ -431,13 +393,13 @@ def _crossing(
     return next((x for x in found if low <= x <= high), None)
 
 
-def _with_toss_up(row: Change, followed: Sequence[changes.Line], here: Standing, competing: Sequence[str]) -> Change:
+def _with_toss_up(row: Change, followed: Sequence[changes.Walked], here: Standing, competing: Sequence[str]) -> Change:
     """A change with the values between which the best cannot be told from the next, as `recommend` judges it there."""
-    line = next((one for one in followed if one.input.name == row.parameter), None)
+    along = next((one for one in followed if one.input.name == row.parameter), None)
     first, scenario = here.undecided(competing), here.scenario
-    if line is None or isinstance(row.break_even, str) or not row.best_beyond:
+    if along is None or isinstance(row.break_even, str) or not row.best_beyond:
         return row
-    each, even = line.input, float(row.break_even)
+    each, even = along.input, float(row.break_even)
     if row.assumed:  # another value is one that somebody gives
         given = replace(scenario.known[each.name], origin="given", spread=None)
         scenario = replace(scenario, known={**scenario.known, each.name: given})
@@ -452,18 +414,18 @@ def _with_toss_up(row: Change, followed: Sequence[changes.Line], here: Standing,
     begins = even
     if len(first) == 1:
         begins = changes.last_true(lambda value: told(value) == first, each, even, TOSS_UP_WIDTH)
-    ends = _beaten(told, line, even, first)
+    ends = _beaten(told, along, even, first)
     return row.replaced(
         toss_up=None if begins == even else each.number(begins), beaten=None if ends is None else each.number(ends)
     )
 
 
 def _beaten(
-    told: Callable[[float], tuple[str, ...]], line: changes.Line, even: float, first: Sequence[str]
+    told: Callable[[float], tuple[str, ...]], along: changes.Walked, even: float, first: Sequence[str]
 ) -> float | None:
     """From where on, away from a break-even, none of the first tie is in the toss-up; None where that is not seen."""
-    each, up = line.input, even > line.input.value
-    near, end = even, line.high if up else line.low
+    each, up = along.input, even > along.input.value
+    near, end = even, along.ends[up]
     while near > 0 and near != end:
         far = min(near * STRIDE, end) if up else max(near / STRIDE, end)
         far = float(round(far)) if each.whole else far

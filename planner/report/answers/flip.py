@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 
 from hflbounds.topology import Topology, all_topologies
+from planner.decide.breakpoints import Line
 from planner.decide.phase_diagram import OUTSIDE, Outside, Phase, source
-from planner.decide.sensitivity import Change, Flips, Line
+from planner.decide.sensitivity import Change, Flips
 from planner.decide.settings import Setting
 from planner.io.answers import Verdict
 from planner.io.listings import Listing, listing

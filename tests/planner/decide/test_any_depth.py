@@ -100,12 +100,12 @@ def test_a_line_of_three_tiers_is_what_a_dense_grid_shows() -> None:
     now = times(question)
     first = min(now, key=lambda t: now[t])
     each = inputs(question, "time")["client_link.up"]
-    line = along(each, question, "time", tuple(question.topologies), [first], 1e-9)
+    line = along(each, question, "time", tuple(question.topologies), [first], 1e-9).line
     assert line.method == "solved"
     for value in np.geomspace(line.low * 1.01, line.high * 0.99, 60):
         there = times(moved(question, each.name, float(value)))
         best = min(there, key=lambda t: there[t])
-        (stage,) = (s for s in line.stages if s.low <= value <= s.high)
+        (stage,) = (s for s in line.stretches if s.low <= value <= s.high)
         assert best in stage.topologies
 
 

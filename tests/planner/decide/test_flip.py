@@ -20,7 +20,7 @@ from test_cli import ROOT, run
 
 import planner
 from hflbounds import family
-from planner.decide.breakpoints import FINE, Line, along, answers, last_true, nearest
+from planner.decide.breakpoints import FINE, Walked, along, answers, last_true, nearest
 from planner.decide.nearest import nearest_flips as nearby
 from planner.decide.parameters import Input, Perturbed, inputs
 from planner.decide.phase_diagram import phase
@@ -102,7 +102,7 @@ def asked(**given: Any) -> tuple[Scenario, Question, tuple[str, ...]]:
     )
 
 
-def line(name: str, **given: Any) -> tuple[Line, Question, Scenario, tuple[str, ...]]:
+def line(name: str, **given: Any) -> tuple[Walked, Question, Scenario, tuple[str, ...]]:
     found, question, first = asked(**given)
     each = inputs(question, found.objective)[name]
     return (
@@ -141,7 +141,7 @@ def test_recommend_and_flip_print_the_same_changes(given: dict[str, Any]) -> Non
     assert settings or given.get("objective") == "traffic"
 
 
-def check_against(found: Line, question: Question, told: Scenario, first: tuple[str, ...], at: np.ndarray) -> int:
+def check_against(found: Walked, question: Question, told: Scenario, first: tuple[str, ...], at: np.ndarray) -> int:
     """Brute force: at every value whoever is named for its stretch ties, and nobody overtakes before the change.
 
     Values within the promised resolution of an end of a stretch are passed over. Returns how many were not.
@@ -149,13 +149,13 @@ def check_against(found: Line, question: Question, told: Scenario, first: tuple[
     among = tuple(question.topologies)
     totals = found.input.totals(question, told.objective, among, at)
     tied = answers(np.where(np.isfinite(totals), totals, np.inf), told.resolution)
-    edges = [s.low for s in found.stages[1:]]
-    room = max(FINE, found.unseen)
+    edges = [s.low for s in found.line.stretches[1:]]
+    room = max(FINE, found.line.unseen)
     looked = 0
     for k, x in enumerate(at):
         if any(abs(x / edge - 1) <= 1.01 * room for edge in edges if edge and not found.input.whole):
             continue
-        holding = next(s for s in found.stages if s.low <= x <= s.high)
+        holding = next(s for s in found.line.stretches if s.low <= x <= s.high)
         names = {among[i] for i in np.flatnonzero(tied[:, k])}
         assert set(holding.topologies) <= names, (x, holding, names)
         assert bool(holding.topologies) == bool(names), (x, holding, names)
@@ -167,7 +167,7 @@ def check_against(found: Line, question: Question, told: Scenario, first: tuple[
     inside = (at > low * (1 + 1e-6)) & (at < high * (1 - 1e-6))
     clear = ~tied[leads].any(axis=0)
     assert not (overtaken & clear & inside).any()
-    if found.method in ("solved", "counted"):
+    if found.line.method in ("solved", "counted"):
         assert not (overtaken & inside).any()
     return looked
 
@@ -222,7 +222,7 @@ def test_a_model_size_is_solved_for_as_by_hand() -> None:
     found = along(
         inputs(question, "time")["model_size"], question, "time", ("star-star", "star-ring"), ("star-star",), 0
     )
-    assert found.method == "solved"
+    assert found.line.method == "solved"
     assert found.above is not None
     assert found.above.to == ("star-ring",)
     assert found.above.at == pytest.approx(float(fixed / moving), rel=1e-9)
@@ -233,9 +233,9 @@ def test_a_model_size_is_solved_for_as_by_hand() -> None:
 def test_what_is_solved_is_what_a_dense_grid_shows(name: str, hop: str) -> None:
     for sharing in ("per-client", "per-server"):
         found, question, told, first = line(name, **SITE, hop=hop, sharing=sharing)
-        assert found.method == "solved"
-        assert found.unseen == 0
-        assert check_against(found, question, told, first, np.geomspace(found.low, found.high, 301)) > 290
+        assert found.line.method == "solved"
+        assert found.line.unseen == 0
+        assert check_against(found, question, told, first, np.geomspace(found.line.low, found.line.high, 301)) > 290
 
 
 def test_the_bend_of_a_direct_hop_is_no_place_to_miss_a_change() -> None:
@@ -243,7 +243,9 @@ def test_the_bend_of_a_direct_hop_is_no_place_to_miss_a_change() -> None:
     given = {**SITE, "hop": "direct", "sharing": "per-server", "down": "20Mbit/s", "up": "5Mbit/s"}
     found, question, told, first = line("client_link.up", **given)
     assert found.input.bends == (2e7,)
-    at = np.sort(np.concatenate([np.geomspace(found.low, found.high, 200), 2e7 * np.array([0.999, 1, 1.001])]))
+    at = np.sort(
+        np.concatenate([np.geomspace(found.line.low, found.line.high, 200), 2e7 * np.array([0.999, 1, 1.001])])
+    )
     assert check_against(found, question, told, first, at) > 190
 
 
@@ -256,9 +258,9 @@ def test_enclosed_lines_are_what_a_dense_grid_shows(name: str, target: dict[str,
     given = {"G": 6, "M": 10, "K": 10, "H": "zeta=1,delta=0.3", "up": "75Mbit/s", "sharing": "per-server"}
     found, question, told, first = line(name, **given, **target, **own)
     assert (question.predictor.id == "bound") == (predictor == "bound")
-    assert found.method == "enclosed"
-    assert found.unseen <= 0.01
-    assert check_against(found, question, told, first, np.geomspace(found.low, found.high, 501)) > 450
+    assert found.line.method == "enclosed"
+    assert found.line.unseen <= 0.01
+    assert check_against(found, question, told, first, np.geomspace(found.line.low, found.line.high, 501)) > 450
 
 
 @pytest.mark.parametrize("name", ["target", "R"])
@@ -267,8 +269,8 @@ def test_a_target_and_a_horizon_are_enclosed_too(name: str) -> None:
     if name == "R":
         del given["target"]
     found, question, told, first = line(name, **given)
-    assert found.method == "enclosed"
-    at = np.geomspace(found.low, found.high, 401)
+    assert found.line.method == "enclosed"
+    at = np.geomspace(found.line.low, found.line.high, 401)
     assert check_against(found, question, told, first, np.unique(np.round(at)) if name == "R" else at) > 200
 
 
@@ -301,11 +303,11 @@ def test_a_change_that_comes_and_goes_is_found() -> None:
     _, question, _ = asked(G=3, M=3, H="both", **SHARP)
     each = Band("zeta", 1.0, lambda moved, at: moved)
     found = along(each, question, "rounds", ("star-star", "ring-ring"), ("star-star",), 0.02)
-    assert found.method == "enclosed"
+    assert found.line.method == "enclosed"
     assert found.above is not None
     assert found.above.at == pytest.approx(2.0, rel=1e-5)
     assert found.above.to == ("ring-ring",)
-    assert [s.topologies for s in found.stages] == [("star-star",), ("ring-ring",), ("star-star",)]
+    assert [s.topologies for s in found.line.stretches] == [("star-star",), ("ring-ring",), ("star-star",)]
     scanned = each.value * 1e3 ** (np.arange(1, 17) / 16)
     assert not np.any((scanned > 2.0) & (scanned <= 2.006))  # where the short list of `recommend` looks
 
@@ -319,11 +321,11 @@ def test_totals_that_rise_and_fall_are_said_to_be_looked_at_only() -> None:
     found = along(
         Wave("zeta", 1.0, lambda moved, at: moved), question, "rounds", ("star-star", "ring-ring"), ("star-star",), 0.0
     )
-    assert found.method == "looked at"
-    assert found.grid
+    assert found.line.method == "looked at"
+    assert found.line.note
     assert found.above is not None
     assert found.above.at == pytest.approx(math.exp(math.asin(0.5) / 3), rel=1e-5)  # the sine is 1/2 there
-    assert 0 < found.unseen < 0.01
+    assert 0 < found.line.unseen < 0.01
 
 
 # ---------------------------------------------------------------- counts
@@ -331,8 +333,8 @@ def test_totals_that_rise_and_fall_are_said_to_be_looked_at_only() -> None:
 def test_every_whole_number_is_looked_at(name: str) -> None:
     given = {"G": 6, "M": 10, "K": 10, "H": "zeta=1,delta=0.3", "up": "75Mbit/s", "sharing": "per-server", **SHARP}
     found, question, told, first = line(name, **given)
-    assert (found.method, found.unseen) == ("counted", 0)
-    at = np.arange(found.low, min(found.high, 120) + 1)
+    assert (found.line.method, found.line.unseen) == ("counted", 0)
+    at = np.arange(found.line.low, min(found.line.high, 120) + 1)
     assert check_against(found, question, told, first, at) == len(at)
     for change in (found.below, found.above):
         if change:  # asked again as a scenario of its own
@@ -345,8 +347,8 @@ def test_every_whole_number_is_looked_at(name: str) -> None:
 def test_the_model_that_takes_its_time_says_which_numbers_it_looked_at() -> None:
     found, question, told, first = line("M", G=3, M=4, H="both", objective="rounds")
     assert question.predictor.id != "bound"
-    assert found.method == "looked at"
-    assert "1 to 20" in found.grid
+    assert found.line.method == "looked at"
+    assert "1 to 20" in found.line.note
     assert check_against(found, question, told, first, np.arange(1.0, 21.0)) == 20
 
 
