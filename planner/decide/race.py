@@ -97,11 +97,11 @@ class _Board:
         self.quantity = "loss" if wanted.metric == "loss" else "error"
         self.reference = next(iter(course.trees))
         self.rounds = raced.rounds if raced.seeds else 0
-        every = {
+        self.every: Mapping[str, Curves] = {
             name: smoothed(lane.curves[self.quantity], lane.times) for name, lane in raced.lanes.items() if lane.curves
         }
-        self.curves: Mapping[str, Curves] = {name: every[name] for name in course.trees if name in every}
-        self.others: Mapping[str, Curves] = {one.id: every[one.id] for one, _ in course.beside if one.id in every}
+        self.curves = {name: self.every[name] for name in course.trees if name in self.every}
+        self.others = {one.id: self.every[one.id] for one, _ in course.beside if one.id in self.every}
         # of the numbers of the curves of servers that do not wait, in tasks of a region of slowdown 1
         self.times: Mapping[str, Curves] = {
             one.id: self._until(one.id) * max(one.slowdowns) for one, _ in course.beside if one.slowdowns
@@ -134,8 +134,7 @@ class _Board:
 
     def _ran(self, name: str, chain: float) -> dict[str, Any]:
         lane = self.raced.lanes[name]
-        raw = {part: lane.curves[part] for part in lane.curves}
-        curves = self.curves.get(name, self.others.get(name))
+        raw, curves = lane.curves, self.every.get(name)
         return {
             "chain": chain,
             "rate": None if lane.rate is None else lane.rate / chain,
@@ -217,28 +216,20 @@ class _Board:
             for among in (self.curves, by_rounds):
                 rounds = {name: rounds_like(of, self.envelope(name), n) for name in among}
                 told.append({name: finite(found) for name, found in rounds.items()})
-                told.append({name: self._ratio(name, found / n, n) for name, found in rounds.items()})
+                told.append({name: self._with_seeds(name, found / n, n, n) for name, found in rounds.items()})
             value = self.shown(float(of[n]))
             named = dict(zip(("rounds", "ratios", "beside", "beside_ratios"), told, strict=True))
-            times = {name: self._time(name, of, n) for name in self.others if name in self.times}
+            clocks = {name: own for name, own in self.times.items() if name in self.others}
+            then = {name: rounds_like(of, self.envelope(name), n, own) for name, own in clocks.items()}
+            times = {name: self._with_seeds(name, found, n) for name, found in then.items()}
             out.append(data.Target(reference_rounds=n, value=value, times=times, **named))
         return out
-
-    def _time(self, name: str, of: Curves, n: int) -> data.Interval | None:
-        """When a server that does not wait is where the reference is after n rounds."""
-        value = rounds_like(of, self.envelope(name), n, self.times[name])
-        return self._with_seeds(name, value, n)
-
-    def _ratio(self, name: str, value: float, n: int) -> data.Interval | None:
-        """Rounds over the reference's."""
-        return self._with_seeds(name, value, n, n)
 
     def _with_seeds(self, name: str, value: float, n: int, per: float = 1.0) -> data.Interval | None:
         """With an interval as wide as that of the ratios which single fresh seeds give at the best rates."""
         if not math.isfinite(value):
             return None
-        own_curves = self.curves[name] if name in self.curves else self.others[name]
-        pairs = zip(self.curves[self.reference], own_curves, strict=True)
+        pairs = zip(self.curves[self.reference], self.every[name], strict=True)
         times = self.times.get(name)
         each = [rounds_like(never_rising(of), never_rising(own), n, times) / per for of, own in pairs]
         if len(each) < 2 or not all(0 < ratio < math.inf for ratio in each):
