@@ -404,13 +404,12 @@ def _of_a_case(known: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _baseline(one: Baseline, here: Standing, by_sharing: Mapping[str, Standing]) -> Row:
-    cost, question = one.round_cost(here.question.network), here.question
-    assert cost is not None and one.question is not None  # noqa: S101 - only baselines with a question have a row
+    question = here.question
+    assert one.question is not None  # noqa: S101 - only baselines with a question have a row
     rounds = ceil_rounds(one.rounds) if math.isfinite(one.rounds) else one.rounds
 
     def amounts(case: Standing, whence: NumberOrigin = "predicted") -> dict[str, Any]:
-        costs = [one.at(there).round_cost(there.network) for there in (case.question, *case.ends)]
-        cost, *ends = [cost for cost in costs if cost is not None]
+        cost, *ends = [one.round_cost(there) for there in (case.question, *case.ends)]
         return _amounts(rounds, cost, whence, [end.seconds for end in ends])
 
     cases = [
@@ -428,7 +427,7 @@ def _baseline(one: Baseline, here: Standing, by_sharing: Mapping[str, Standing])
         **amounts(here, "measured" if one.rounds_from == "measured" else "predicted"),
         ratio=_over_best(one.amount(here.objective, question.network), here),
         cases=tuple(cases),
-        round_bytes_by_tier=cost.bytes_by_tier[-1:],
+        round_bytes_by_tier=one.round_cost(question).bytes_by_tier[-1:],
         rounds_from=one.rounds_from,
         **participation.of_row(one.question, here.scenario, one.topology, rounds),
         why=met if math.isfinite(rounds) else "the target is not reached",

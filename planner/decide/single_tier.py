@@ -71,20 +71,10 @@ class Baseline:
             return self.question.varied(network=network.alone(self.question.depth)), self.topology
         return self.grouped.varied(network=network.alone(self.grouped.depth)), self.grouped.reference
 
-    def round_cost(self, network: Network) -> RoundCost | None:
-        """What one round takes with the client link of this network."""
-        if self.question is None:
-            return None
-        timed, topology = self.on(network)
-        return timed.of_a_round(topology)
-
-    def at(self, question: Question) -> Baseline:
-        """The same with the compute and the model of a question."""
-        if self.question is None:
-            return self
-        given = {"compute": question.compute, "model_bytes": question.model_bytes}
-        grouped = None if self.grouped is None else self.grouped.varied(**given)
-        return replace(self, question=self.question.varied(**given), grouped=grouped)
+    def round_cost(self, question: Question) -> RoundCost:
+        """What one round takes with the client link, the compute and the model of a question."""
+        timed, topology = self.on(question.network)
+        return timed.varied(compute=question.compute, model_bytes=question.model_bytes).of_a_round(topology)
 
     def amount(self, objective: Objective, network: Network) -> float:
         """What it takes of an objective to the target; ``inf`` where that is not reached."""
