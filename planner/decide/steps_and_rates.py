@@ -6,6 +6,7 @@ import difflib
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any, get_args
 
 from hflbounds.topology import tier_symbols
@@ -65,22 +66,50 @@ class Wanted:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Tried:
-    """What was tried."""
+@dataclass(frozen=True)
+class _Search:
+    """What is tried, and what is asked of it."""
 
+    scenario: Scenario
+    question: Question  # with its target as a number
+    wanted: Wanted
+    budget: Budget
+    error: float  # of a predicted ratio of rounds; 1 for none
     among: list[str]
     steps: list[int]
     exchanges: list[int]
     most: float  # local steps of a client in a round, where K or P is not as wanted
     beyond: list[tuple[int, int]]  # P and K a step beyond what measured runs had, where K or P is open
-    usual: bool  # whether nobody gave the local steps
 
-    def choices(self, question: Question) -> list[Choice]:
-        return tuning.choices(question, self.exchanges, self.steps, self.among, self.most)
+    @cached_property
+    def aim(self) -> Aim:
+        """What is to be least: what was asked for, else traffic where time is limited, else what the scenario says."""
+        objective, limits = self.wanted.objective, self.budget.limits
+        if objective is None:
+            told: Aim = "time" if self.scenario.objective == "rounds" else self.scenario.objective
+            return "traffic" if "time" in limits and "traffic" not in limits else told
+        for aim in get_args(Aim):
+            if objective == aim:
+                return aim  # type: ignore[no-any-return]
+        hint = " Rounds of different K and P are of different length." if objective == "rounds" else ""
+        raise ScenarioError(f"--objective: {objective!a:.40} is not one of {', '.join(get_args(Aim))}.{hint}")
+
+    @property
+    def weighed(self) -> tuple[Aim, ...]:
+        """What choices are compared in."""
+        return tuning.weighed(self.aim, self.budget)
+
+    def choices(self) -> list[Choice]:
+        """Those that reach the target."""
+        return tuning.choices(self.question, self.exchanges, self.steps, self.among, self.most)
 
     def number(self) -> int:
+        """How many choices are tried."""
         return len(self.among) * sum(p * k <= self.most or 1 in (p, k) for p in self.exchanges for k in self.steps)
+
+    def least(self, among: Iterable[Choice]) -> Choice | None:
+        """The choice within the budget that takes the least; None where none is."""
+        return min(filter(self.budget.allows, among), key=lambda one: one.amount(self.aim), default=None)
 
 
 def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of the answer after the other
@@ -104,68 +133,56 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     scenario = _told(with_default_order(scenario), wanted)
     asked = ask(scenario)
     participation.check(asked)
-    tried, budget = _tried(asked, wanted), wanted.budget()
-    question = tuning.with_one_target(asked)
-    found = tried.choices(question)
+    search = _search(asked, scenario, wanted)
+    question, budget = search.question, search.budget
+    found = search.choices()
     if not found:
         raise NoAnswerError(
             f"no topology, P and K tried reaches the target {question.target:.4g}"
             + (f" within {question.horizon:,.0f} rounds. Allow more, or give" if question.horizon else ". Give")
             + " a looser --target."
         )
-    aim = _aim(wanted.objective, scenario, limited="time" in budget.limits and "traffic" not in budget.limits)
-    weighed = tuning.weighed(aim, budget)
+    aim, weighed, error = search.aim, search.weighed, search.error
     tuning.known(found, weighed)
-    present = tuning.choices(question, [_passes(asked)], [int(asked.values["K"])], tried.among)
+    present = tuning.choices(question, [_passes(asked)], [int(asked.values["K"])], search.among)
     best = tuning.front(dict.fromkeys((*found, *present)), weighed)
-    chosen = tuning.recommended(best, aim, budget, scenario.resolution, way=_more_steps(question, tried, best, budget))
-    allowed = [choice for choice in present if budget.overrun(choice) <= 1]
-    given = min(allowed, key=lambda choice: choice.amount(aim), default=None)
-    given = given or min(present, key=budget.overrun, default=None)
+    better = tuning.recommended(best, aim, budget, scenario.resolution, way=_more_steps(search, best))
+    given = search.least(present) or min(present, key=budget.overrun, default=None)
     near = predictor_record.of(asked)
-    error = predictor_record.pair_factor(asked, 0.5)
-    better = chosen
     saved = _saved_on_record(asked, scenario, given, better)
     shares = _on_record(saved, given, better, aim)
-    in_vain = given in allowed and shares is not None and shares[1] <= 0
-    beaten = given in allowed and _is_beaten(given, best, weighed, budget, error)
-    if given is not None and (in_vain or (_is_as_good(given, chosen, weighed, budget, error) and not beaten)):
+    allowed = given is not None and budget.allows(given)
+    in_vain = allowed and shares is not None and shares[1] <= 0
+    chosen = better
+    if given is not None and allowed and (in_vain or _is_good_enough(search, given, better, best)):
         chosen = given
     ties = dict(zip(best, tuning.tie_numbers(best, scenario.resolution, weighed), strict=True))
-    tied = _tied(question, scenario, chosen, aim, budget) if len(tried.among) > 1 else ()
+    tied = _tied(search, chosen) if len(search.among) > 1 else ()
     rows = [
-        _plan(
-            question,
-            one,
-            budget,
-            tie=ties.get(one),
-            given=one == given,
-            recommended=one == chosen,
-            toss_up=one in tied,
-        )
+        _plan(search, one, tie=ties.get(one), given=one == given, recommended=one == chosen, toss_up=one in tied)
         for one in dict.fromkeys((*([given] if given is not None and given not in ties else ()), *tied, *best))
     ]
-    rates = _rates(question, chosen, tried.among)
+    rates = _rates(question, chosen, search.among)
     rates = rates and rates.replaced(on_record=orderings.of_rates(asked, scenario))
     shared = sharing_is_open(question, scenario)
-    beyond = _shared(question, scenario, tried, aim, budget) if shared else ()
+    beyond = _shared(search) if shared else ()
     warnings = [
         *scenario.warnings,
         *about_compression(question, scenario, chosen.topology, aim),
-        *_beyond_record(question, tried, found, chosen, rows, aim, budget),
+        *_beyond_record(search, found, chosen, rows),
         *participation.about(question, scenario, [chosen.topology]),
-        *_cautions(question, scenario, len(found), chosen, tried),
+        *_cautions(search, len(found), chosen),
     ]
     alike = [] if in_vain else tuning.alike(found, chosen, budget, scenario.resolution, weighed)
     why = "" if in_vain else "within the predictor's error"
-    verdict = _verdict(chosen, given, better, best, aim, budget, scenario.resolution, why)
+    verdict = _verdict(search, chosen, given, better, best, why)
     others = [one.topology for one in tied if one.topology != chosen.topology]
     which = names_or(others) if 0 < len(others) <= LISTED else f"{len(others)} others"
     toss_up = f"{title(chosen.topology)} is a toss-up for {aim} with {which}." if others else ""
     alone = wanted.topology is not None or (shared and beyond != (chosen.topology,))
-    beside = "" if alone else _one_tier(question, scenario, chosen, tied, aim, budget)
+    beside = "" if alone else _one_tier(search, chosen, tied)
     less = _less_on_record(saved, shares, aim) if in_vain or chosen != given else ""
-    said = " ".join(filter(None, (verdict.text, toss_up, less, beside, _may_exceed(budget, chosen, error))))
+    said = " ".join(filter(None, (verdict.text, toss_up, less, beside, _may_exceed(search, chosen))))
     return Tuned(
         command=("hfl-plan", "tune"),
         title=scenario.title,
@@ -191,9 +208,9 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
             bounds=question.family,
             cap=question.cap,
             resolution=scenario.resolution,
-            topologies=tuple(tried.among),
-            local_steps=tuple(tried.steps),
-            group_rounds=tuple(tried.exchanges),
+            topologies=tuple(search.among),
+            local_steps=tuple(search.steps),
+            group_rounds=tuple(search.exchanges),
             reached=len(found),
             budget_seconds=budget.limits.get("time"),
             budget_bytes=budget.limits.get("traffic"),
@@ -209,38 +226,38 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         details={
             "rates": tuple(_about_rates(rates, question.predictor.id, rows, chosen.steps)),
             "alike": tuple(_alike(alike)),
-            "tried": tuple(_basis(question, scenario, tried)),
+            "tried": tuple(_basis(search)),
             "warnings": tuple(warnings),
         },
     )
 
 
-def _more_steps(question: Question, tried: _Tried, best: Iterable[Choice], budget: Budget) -> str:
+def _more_steps(search: _Search, best: Iterable[Choice]) -> str:
     """Say that more local steps than were measured keep to a budget, where nobody chose them and no others do."""
-    if not tried.usual or any(budget.overrun(choice) <= 1 for choice in best):
+    if search.wanted.local_steps is not None or any(map(search.budget.allows, best)):
         return ""
-    more = replace(tried, steps=tuning.whole_numbers("--local-steps", MORE_STEPS, ()))
-    if not any(budget.overrun(choice) <= 1 for choice in more.choices(question)):
+    more = replace(search, steps=tuning.whole_numbers("--local-steps", MORE_STEPS, ()))
+    if not any(map(search.budget.allows, more.choices())):
         return ""
-    most = f"{predictor_record.most_steps(question):g}"
+    most = f"{predictor_record.most_steps(search.question):g}"
     return f" Or try more local steps than the {most} that measured runs had: --local-steps {MORE_STEPS}."
 
 
-def _shared(question: Question, scenario: Scenario, tried: _Tried, aim: Aim, budget: Budget) -> tuple[str, ...]:
+def _shared(search: _Search) -> tuple[str, ...]:
     """The topology that would be recommended if clients shared their link; none where the budget does not allow any."""
-    network = scenario.with_link(sharing="per-server").network
-    found = tried.choices(question.varied(network=network))
-    best = tuning.front(dict.fromkeys(found), tuning.weighed(aim, budget))
-    if not any(budget.overrun(choice) <= 1 for choice in best):
+    scenario = search.scenario.with_link(sharing="per-server")
+    found = replace(search, question=search.question.varied(network=scenario.network)).choices()
+    best = tuning.front(dict.fromkeys(found), search.weighed)
+    if not any(map(search.budget.allows, best)):
         return ()
-    return (tuning.recommended(best, aim, budget, scenario.resolution).topology,)
+    return (tuning.recommended(best, search.aim, search.budget, scenario.resolution).topology,)
 
 
 def _id(choice: Choice) -> str:
     return f"{choice.topology},K={choice.K},P={choice.P}"
 
 
-def _plan(question: Question, one: Choice, budget: Budget, **marks: Any) -> Plan:
+def _plan(search: _Search, one: Choice, **marks: Any) -> Plan:
     """One choice as a row, with its marks: tie, given, recommended, toss_up."""
     more = {name: Quantity(one.amount(aim)) for aim, (name, _, _) in MORE.items() if math.isfinite(one.amount(aim))}
     return Plan(
@@ -254,30 +271,28 @@ def _plan(question: Question, one: Choice, budget: Budget, **marks: Any) -> Plan
         traffic_bytes=Quantity(one.bytes),
         round_seconds=one.seconds_per_round,
         round_bytes=one.bytes_per_round,
-        steps_in_a_round=tuning.steps_in_a_round(question, one.P, one.K),
-        within_budget=budget.overrun(one) <= 1,
-        **marks | asdict(tuning.rate(question, one)) | more,
+        steps_in_a_round=tuning.steps_in_a_round(search.question, one.P, one.K),
+        within_budget=search.budget.allows(one),
+        **marks | asdict(tuning.rate(search.question, one)) | more,
     )
 
 
-def _tied(question: Question, scenario: Scenario, chosen: Choice, aim: Aim, budget: Budget) -> tuple[Choice, ...]:
+def _tied(search: _Search, chosen: Choice) -> tuple[Choice, ...]:
     """What `recommend` cannot tell from the choice at its K and P, within the budget, with that choice, best first."""
-    at = question.varied(values={**question.values, **tuning.steps(question, chosen.P, chosen.K)})
-    here = standing(at, scenario, aim)
-    same = tuning.choices(question, [chosen.P], [chosen.K], here.best)
-    within = {one.topology: one for one in same if budget.overrun(one) <= 1}
+    at = tuning.with_steps(search.question, chosen.P, chosen.K)
+    here = standing(at, search.scenario, search.aim)
+    same = tuning.choices(search.question, [chosen.P], [chosen.K], here.best)
+    within = {one.topology: one for one in same if search.budget.allows(one)}
     each = algorithms(at, [topology for topology in here.best if topology in within])
     return tuple(within[one] for one in each) if len(each) > 1 and chosen.topology in here.best else ()
 
 
-def _one_tier(
-    question: Question, scenario: Scenario, chosen: Choice, tied: Sequence[Choice], aim: Aim, budget: Budget
-) -> str:
+def _one_tier(search: _Search, chosen: Choice, tied: Sequence[Choice]) -> str:
     """Say where one tier takes less than the choice, with as many local steps in a round; nothing under a budget."""
-    if budget.limits:
+    if search.budget.limits:
         return ""
-    at = question.varied(values={**question.values, **tuning.steps(question, chosen.P, chosen.K)})
-    return one_tier(at, scenario, aim, chosen.amount(aim), [one.topology for one in tied or (chosen,)])
+    at, best = tuning.with_steps(search.question, chosen.P, chosen.K), [one.topology for one in tied or (chosen,)]
+    return one_tier(at, search.scenario, search.aim, chosen.amount(search.aim), best)
 
 
 def _saved_on_record(
@@ -312,42 +327,35 @@ def _less_on_record(saved: StepsOnRecord | None, shares: tuple[float, float] | N
     return f"On record more local steps saved {much} of the {aim}."
 
 
-def _is_as_good(given: Choice, better: Choice, weighed: Iterable[Aim], budget: Budget, error: float) -> bool:
-    """Whether the present choice is within the budget and takes no more than the predictor's error in all weighed."""
-    if error <= 1 or budget.overrun(given) > 1:
+def _is_good_enough(search: _Search, given: Choice, better: Choice, best: Iterable[Choice]) -> bool:
+    """Whether the present choice takes no more than the predictor's error in all weighed, and nothing beats it.
+
+    It is beaten by what takes no more in all weighed, and less by far more than the predictor's error in one.
+    """
+    error, weighed = search.error, search.weighed
+    if error <= 1 or any(given.amount(aim) > error * better.amount(aim) for aim in weighed):
         return False
-    return all(given.amount(aim) <= error * better.amount(aim) for aim in weighed)
-
-
-def _is_beaten(given: Choice, best: Iterable[Choice], weighed: Sequence[Aim], budget: Budget, error: float) -> bool:
-    """Whether some choice takes no more in all weighed, and less by far more than the predictor's error in one."""
-    for one in best:
+    for one in filter(search.budget.allows, best):
         ratios = [given.amount(aim) / one.amount(aim) for aim in weighed if one.amount(aim) > 0]
-        if budget.overrun(one) <= 1 <= min(ratios, default=0) and max(ratios) > FAR * error:
-            return True
-    return False
+        if min(ratios, default=0) >= 1 and max(ratios) > FAR * error:
+            return False
+    return True
 
 
 def _verdict(
-    chosen: Choice,
-    given: Choice | None,
-    better: Choice,
-    best: Sequence[Choice],
-    aim: Aim,
-    budget: Budget,
-    resolution: float,
-    why: str,
+    search: _Search, chosen: Choice, given: Choice | None, better: Choice, best: Sequence[Choice], why: str
 ) -> Verdict:
     """Say what to use, what it saves of what the present K and P take, and what else comes near.
 
     ``better`` is what is predicted to take the least, and ``why`` the choice is another where it is.
     """
+    aim, budget = search.aim, search.budget
     parts, ratio, runner_up = [], None, ""
     within = f" within {budget}" if budget.limits else ""
     if given is None:
         parts.append(f"Use {_named(chosen)}: the least {aim}{within}.")
     elif given == chosen != better:
-        changes = _changes(better, given, aim, resolution)
+        changes = _changes(search, better, given)
         which = _named(better) if better.topology != given.topology else better.steps
         said = f"{which} would take {changes}{f', {why}' if why else ''}"
         parts.append(f"Keep {_named(chosen)}{within}: {said}.")
@@ -358,15 +366,15 @@ def _verdict(
     else:
         than = _named(given) if given.topology != chosen.topology else given.steps
         least = f"the least {aim}{within}"
-        said = f"{_changes(chosen, given, aim, resolution)} than {than}"
-        if budget.overrun(given) > 1:
+        said = f"{_changes(search, chosen, given)} than {than}"
+        if not budget.allows(given):
             said = f"{least}, which no topology tried keeps to at {given.steps}"
         elif budget.limits:
             said = f"{least}; {said}"
         parts.append(f"Use {_named(chosen)}: {said}.")
-        if budget.overrun(given) <= 1 and chosen.amount(aim) > 0:
+        if budget.allows(given) and chosen.amount(aim) > 0:
             ratio, runner_up = Quantity(given.amount(aim) / chosen.amount(aim)), _id(given)
-    parts.append(_cheaper(chosen, best, aim, budget))
+    parts.append(_cheaper(search, chosen, best))
     return Verdict(
         status="not-worth-it" if given == chosen else "best",
         best=(_id(chosen),),
@@ -376,34 +384,35 @@ def _verdict(
     )
 
 
-def _may_exceed(budget: Budget, chosen: Choice, error: float) -> str:
+def _may_exceed(search: _Search, chosen: Choice) -> str:
     """Say of a choice that is nearer to a limit than the predictor's error that it may exceed it."""
-    share = budget.overrun(chosen)
-    if not 1 / error < share <= 1:
+    share = search.budget.overrun(chosen)
+    if not 1 / search.error < share <= 1:
         return ""
     return f"Predicted to take {percent(min(share, MOST_SAID))} of the budget, it may exceed it."
 
 
-def _cheaper(chosen: Choice, best: Sequence[Choice], aim: Aim, budget: Budget) -> str:
+def _cheaper(search: _Search, chosen: Choice, best: Sequence[Choice]) -> str:
     """Name the choice within the budget that saves most of time or traffic for a little more of the other; or nothing.
 
     It has the least product of both, less than `WORTH` of that of the choice.
     """
-    if aim not in ("time", "traffic") or not budget.limits:
+    aim = search.aim
+    if aim not in ("time", "traffic") or not search.budget.limits:
         return ""
     other: Aim = "traffic" if aim == "time" else "time"
-    allowed = [one for one in best if budget.overrun(one) <= 1]
-    least = min(allowed, key=lambda one: one.seconds * one.bytes, default=chosen)
+    least = min(filter(search.budget.allows, best), key=lambda one: one.seconds * one.bytes, default=chosen)
     if least.seconds * least.bytes >= WORTH * chosen.seconds * chosen.bytes:
         return ""
     now, more = (least.amount(one) / chosen.amount(one) for one in (other, aim))
     return f"{_named(least)} takes {times(now)} the {other}, for {times(more)} the {aim}."
 
 
-def _changes(now: Choice, before: Choice, aim: Aim, resolution: float) -> str:
+def _changes(search: _Search, now: Choice, before: Choice) -> str:
     """Say what a choice takes less or more than another, of what is to be least and of time or traffic."""
-    other: Aim = "traffic" if aim == "time" else "time"
-    return ", ".join(_change(now.amount(one), before.amount(one), one, resolution) for one in (aim, other))
+    other: Aim = "traffic" if search.aim == "time" else "time"
+    amounts = ((now.amount(one), before.amount(one), one) for one in (search.aim, other))
+    return ", ".join(_change(*amount, search.scenario.resolution) for amount in amounts)
 
 
 def _change(now: float, before: float, what: str, resolution: float) -> str:
@@ -436,7 +445,7 @@ def _told(scenario: Scenario, wanted: Wanted) -> Scenario:
     return replace(scenario, known=known)
 
 
-def _tried(asked: Question, wanted: Wanted) -> _Tried:
+def _search(asked: Question, scenario: Scenario, wanted: Wanted) -> _Search:
     most, (P, K) = tuning.on_record(asked), tuning.usual(asked)
     P, K = ([*few, own] if own <= most else few for few, own in ((P, _passes(asked)), (K, int(asked.values["K"]))))
     steps = tuning.whole_numbers("--local-steps", wanted.local_steps, {*K})
@@ -451,7 +460,9 @@ def _tried(asked: Question, wanted: Wanted) -> _Tried:
             f"--local-steps: {len(steps)} values with {len(exchanges)} of --group-rounds are more than {MOST:,} "
             "choices. Give fewer, such as 1:64."
         )
-    return _Tried(among, steps, exchanges, most, beyond, wanted.local_steps is None)
+    budget, question = wanted.budget(), tuning.with_one_target(asked)
+    error = predictor_record.pair_factor(asked, 0.5)
+    return _Search(scenario, question, wanted, budget, error, among, steps, exchanges, most, beyond)
 
 
 def _topology(name: str, known: Sequence[str]) -> str:
@@ -460,18 +471,6 @@ def _topology(name: str, known: Sequence[str]) -> str:
         hint = f" Did you mean {near[0]}?" if near else ""
         raise ScenarioError(f"--topology: {name!a:.40} is not one of {', '.join(known)}.{hint}")
     return name
-
-
-def _aim(objective: str | None, scenario: Scenario, *, limited: bool) -> Aim:
-    """What is to be least: what was asked for, else traffic where time is limited, else what the scenario says."""
-    if objective is None:
-        told: Aim = "time" if scenario.objective == "rounds" else scenario.objective
-        return "traffic" if limited else told
-    for aim in get_args(Aim):
-        if objective == aim:
-            return aim  # type: ignore[no-any-return]
-    hint = " Rounds of different K and P are of different length." if objective == "rounds" else ""
-    raise ScenarioError(f"--objective: {objective!a:.40} is not one of {', '.join(get_args(Aim))}.{hint}")
 
 
 def _passes(asked: Question) -> int:
@@ -532,31 +531,20 @@ def _predicted(rate: tuning.Rate | None) -> float:
     return 0.0 if rate is None else rate.rate_predicted or 0.0
 
 
-def _beyond_record(
-    question: Question,
-    tried: _Tried,
-    found: Sequence[Choice],
-    chosen: Choice,
-    rows: Sequence[Plan],
-    aim: Aim,
-    budget: Budget,
-) -> list[str]:
+def _beyond_record(search: _Search, found: Sequence[Choice], chosen: Choice, rows: Sequence[Plan]) -> list[str]:
     """Say what the best on record takes where the choice goes beyond, else what a step beyond is predicted to save."""
-
-    def least(among: Iterable[Choice]) -> Choice | None:
-        return min((c for c in among if budget.overrun(c) <= 1), key=lambda c: c.amount(aim), default=None)
-
+    question, aim = search.question, search.aim
     most, none = tuning.on_record(question), orderings.none_had_more(question)
     if most < chosen.P * chosen.K:
-        at = question.varied(values={**question.values, **tuning.steps(question, chosen.P, chosen.K)})
-        within = least(c for c in found if most >= c.P * c.K)
+        at = tuning.with_steps(question, chosen.P, chosen.K)
+        within = search.least(c for c in found if most >= c.P * c.K)
         checked = f"{within.steps} takes {times(within.amount(aim) / chosen.amount(aim))} the {aim}" if within else ""
         return orderings.beyond_record(at, checked)
     if beyond := [row for row in rows if row.group_rounds * row.local_steps > most]:
         steps = f"K = {beyond[0].local_steps}, {chosen.passes} = {beyond[0].group_rounds} has"
         steps = f"{steps} {beyond[0].steps_in_a_round:,}"
         return [f"{none}; {steps}. What is predicted there was never checked: run it before you use it."]
-    best = least(c for p, k in tried.beyond for c in tuning.choices(question, [p], [k], tried.among))
+    best = search.least(c for p, k in search.beyond for c in tuning.choices(question, [p], [k], search.among))
     if best is None or best.amount(aim) >= chosen.amount(aim) * (1 - LESS):
         return []
     less = _change(best.amount(aim), chosen.amount(aim), aim, 0.0)
@@ -564,17 +552,17 @@ def _beyond_record(
     return [f"{none}; {best.steps} would take {less}. That was never checked: {options} tries it."]
 
 
-def _cautions(question: Question, scenario: Scenario, reached: int, chosen: Choice, tried: _Tried) -> list[str]:
-    said = []
+def _cautions(search: _Search, reached: int, chosen: Choice) -> list[str]:
+    question, scenario, said = search.question, search.scenario, []
     most, own = predictor_record.most_steps(question), tuning.steps_in_a_round(question, chosen.P, chosen.K)
-    for name, values in (("K", tried.steps), ("P", tried.exchanges)):
+    for name, values in (("K", search.steps), ("P", search.exchanges)):
         value = getattr(chosen, name)
         further = next((n for n in tuning.LADDER if n > value), 2 * value)
         fits = own // value * further <= most
         if len(values) > 1 and value in (values[0], values[-1]) and value > 1 and fits:
             option, called = {"K": ("--local-steps", "K"), "P": ("--group-rounds", chosen.passes)}[name]
             said.append(f"{called} = {value} is the end of what was tried: {option} widens it.")
-    lost = tried.number() - reached
+    lost = search.number() - reached
     if lost:
         said.append(f"Left out, as the target is not reached: {counted(lost, 'choice')}.")
     if scenario.known["L"].origin == "default":
@@ -583,15 +571,16 @@ def _cautions(question: Question, scenario: Scenario, reached: int, chosen: Choi
     return said
 
 
-def _basis(question: Question, scenario: Scenario, tried: _Tried) -> Iterator[str]:
+def _basis(search: _Search) -> Iterator[str]:
+    question, scenario = search.question, search.scenario
     tiers = question.symbols
     proved = f", bounds {question.family}, step cap {question.cap}" if question.family else ""
     measured = "Measured" if len(tiers) == 2 else "Measured with two tiers"
     missing = scenario.assumed(("L", "A", "sigma", *(tier.deviation for tier in reversed(tiers))))
     yield f"Rounds are those {question.predictor.says}."
     yield (
-        f"Tried: {counted(len(tried.among), 'topology')}, K in {_list(tried.steps)} "
-        f"and {tuning.passes(question)} in {_list(tried.exchanges)}; predictor {question.predictor.id}{proved}; "
+        f"Tried: {counted(len(search.among), 'topology')}, K in {_list(search.steps)} "
+        f"and {tuning.passes(question)} in {_list(search.exchanges)}; predictor {question.predictor.id}{proved}; "
         f"a round is timed by its {scenario.cost}."
     )
     if len(tiers) > 2:

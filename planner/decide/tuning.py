@@ -118,6 +118,10 @@ class Budget:
         """How many times a choice takes what may be spent; at most 1 where it is within."""
         return max((choice.amount(aim) / limit for aim, limit in self.limits.items()), default=0.0)
 
+    def allows(self, choice: Choice) -> bool:
+        """Whether a choice takes no more than may be spent."""
+        return self.overrun(choice) <= 1
+
     def __str__(self) -> str:
         """Its parts in words."""
         return (
@@ -185,6 +189,11 @@ def steps(question: Question, group_rounds: Any, local_steps: Any) -> dict[str, 
     """P and K by their symbols; P are the passes of the lowest tier, which a single tier has not."""
     passes = question.symbols[-1].passes
     return {**({passes: group_rounds} if passes else {}), "K": local_steps}
+
+
+def with_steps(question: Question, group_rounds: int, local_steps: int) -> Question:
+    """The same question with other P and K."""
+    return question.varied(values={**question.values, **steps(question, group_rounds, local_steps)})
 
 
 def passes(question: Question) -> str:
@@ -287,7 +296,7 @@ def recommended(best: Sequence[Choice], aim: Aim, budget: Budget, resolution: fl
     Raises:
         NoAnswerError: if nothing is within the budget; it names the nearest.
     """
-    within = [choice for choice in best if budget.overrun(choice) <= 1]
+    within = [choice for choice in best if budget.allows(choice)]
     if not within:
         near = min(best, key=budget.overrun)
         shown, over = weighed("time", budget), budget.overrun(near)
@@ -317,7 +326,7 @@ def alike(
         for choice in found
         if choice != chosen
         and all(choice.amount(aim) <= chosen.amount(aim) * most for aim in weighed)
-        and budget.overrun(choice) <= 1
+        and budget.allows(choice)
     ]
 
 
@@ -338,7 +347,7 @@ def tie_numbers(best: Sequence[Choice], resolution: float, weighed: Sequence[Aim
 
 def rate(question: Question, choice: Choice) -> Rate:
     """The learning rates that the predictor and the bound name for a choice and its rounds."""
-    at = question.varied(values={**question.values, **steps(question, choice.P, choice.K)})
+    at = with_steps(question, choice.P, choice.K)
     rounds, chain = max(1.0, choice.rounds), chain_length(question, choice, choice.topology)
     tuned = at.best_bound(choice.topology, rounds)
     predicted = finite(at.predictor.rate(at, choice.topology, rounds))
@@ -378,7 +387,7 @@ def search_grid(rates: Iterable[float | None], least_top: float = 0.0, most: flo
 def chain_length(question: Question, choice: Choice, topology: str) -> float | None:
     """``eta_eff / eta`` of a topology with the P and K of a choice; None for a bound that names no step."""
     bound = question.bounds.get(topology)
-    at = question.varied(values={**question.values, **steps(question, choice.P, choice.K)})
+    at = with_steps(question, choice.P, choice.K)
     return None if bound is not None and bound.chain is None else float(at.chain(topology))
 
 
