@@ -538,55 +538,41 @@ class _Walk:
     def stages(self, seen: _Seen, *, solved: bool) -> tuple[Stretch, ...]:
         """The fewest topologies that are within the resolution of the best, one after the other, seen from now."""
         below, above = (self.stretches(seen, side, solved=solved) for side in (-1, 1))
-        both = below[0].keys & above[0].keys
-        if both:
-            joined = _Stretch(below[0].far, above[0].far, both)
-            found = [*reversed([_turned(s) for s in below[1:]]), joined, *above[1:]]
-        else:
-            found = [*reversed([_turned(s) for s in below]), *above]
-        kept = [s for s in found if s.near < s.far or self.each.whole]
-        step = 1.0 if self.each.whole else 0.0  # counts: an end belongs to the stretch farther out
+        (far_below, _, left), (_, far_above, right) = below[-1], above[0]
+        if left & right:
+            below[-1:], above = [(far_below, far_above, left & right)], above[1:]
+        kept = [(low, high, keys) for low, high, keys in (*below, *above) if low < high or self.each.whole]
+        step, now = (
+            1.0 if self.each.whole else 0.0,
+            self.each.value,
+        )  # counts: an end belongs to the stretch farther out
         return tuple(
             Stretch(
-                low=self.each.number(s.near + step * (k > 0 and s.near <= self.each.value)),
-                high=self.each.number(s.far - step * (k < len(kept) - 1 and s.far > self.each.value)),
-                topologies=tuple(t for t in self.among if t in s.keys),
+                low=self.each.number(low + step * (k > 0 and low <= now)),
+                high=self.each.number(high - step * (k < len(kept) - 1 and high > now)),
+                topologies=tuple(t for t in self.among if t in keys),
             )
-            for k, s in enumerate(kept)
+            for k, (low, high, keys) in enumerate(kept)
         )
 
-    def stretches(self, seen: _Seen, side: int, *, solved: bool) -> list[_Stretch]:
-        """Stretches outwards, each as long as one topology or nobody stays among those that tie."""
+    def stretches(self, seen: _Seen, side: int, *, solved: bool) -> list[tuple[float, float, frozenset[str]]]:
+        """Ends upwards of stretches on one side, each as long as one topology or nobody stays among those that tie."""
         at, totals = self.outward(seen, side, solved=solved)
         if not len(at):
-            return [_Stretch(self.each.value, self.each.value, self.first)]
-        tied = answers(totals, self.resolution)
-        found: list[_Stretch] = []
-        for k, x in enumerate(at):
-            here = frozenset(t for t, ties in zip(self.among, tied[:, k], strict=True) if ties) or NOBODY
-            kept = found[-1].keys & here if found else here
-            if found and kept:
-                found[-1] = _Stretch(found[-1].near, float(x), kept)
+            return [(self.each.value, self.each.value, self.first)]
+        starts: list[float] = []
+        keys: list[frozenset[str]] = []
+        for x, ties in zip(at.tolist(), answers(totals, self.resolution).T, strict=True):
+            here = frozenset(itertools.compress(self.among, ties)) or NOBODY
+            if keys and keys[-1] & here:
+                keys[-1] &= here
             else:
-                if found:
-                    found[-1] = replace(found[-1], far=float(x))
-                found.append(_Stretch(float(x), float(x), here))
-        end = float(seen.at[-1] if side > 0 else seen.at[0])
-        found[-1] = replace(found[-1], far=end)
-        return found
-
-
-@dataclass(frozen=True, slots=True)
-class _Stretch:
-    """From ``near`` to ``far``, seen from the present value, all of ``keys`` tie."""
-
-    near: float
-    far: float
-    keys: frozenset[str]
-
-
-def _turned(stretch: _Stretch) -> _Stretch:
-    return _Stretch(stretch.far, stretch.near, stretch.keys)
+                starts.append(x)
+                keys.append(here)
+        ends = [*starts[1:], float(seen.at[-1] if side > 0 else seen.at[0])]
+        if side > 0:
+            return list(zip(starts, ends, keys, strict=True))
+        return list(zip(ends, starts, keys, strict=True))[::-1]
 
 
 def _line(x: Array, totals: Array, tolerance: float) -> tuple[Array, Array] | None:
