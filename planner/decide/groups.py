@@ -208,6 +208,28 @@ class Task:
         found = (self.summary(state.group_of[self.unit]) for state in states)
         return [{"delta2": summary["delta2"], "cost": summary["cost"]} for summary in found]
 
+    def moved(self, made: Sequence[grouping.Step], before: float) -> list[dict[str, Any]]:
+        """Name the moves of steps from the present groups, with the share of the gain and the deviation left after."""
+        if self.start is None:
+            return []
+        members: dict[int, list[str]] = {}
+        for client, u in zip(self.table.clients, self.unit.tolist(), strict=True):
+            members.setdefault(u, []).append(client)
+        at = self.start.copy()
+        out, gained = [], 0.0
+        whole = sum(step.gain for step in made) or 1.0
+        for step in made:
+            gained += step.gain
+            moves = [
+                {"clients": members[u], "from": self.names[int(at[u])], "to": self.names[g]} for u, g in step.moves
+            ]
+            for u, g in step.moves:
+                at[u] = g
+            out.append(
+                {"moves": moves, "gain": step.gain, "gained_share": gained / whole, "left": max(before - gained, 0.0)}
+            )
+        return out
+
 
 def _whole(text_: str) -> int:
     """Read the size of a group."""
@@ -246,31 +268,3 @@ def _start(
     by_unit = np.zeros(len(problem.size), dtype=np.int64)
     by_unit[unit] = present
     return by_unit, ""
-
-
-def moved(
-    made: Sequence[grouping.Step],
-    unit: Indices,
-    table: LabelCounts,
-    names: Sequence[str],
-    start: Indices | None,
-    before: float,
-) -> list[dict[str, Any]]:
-    """Name the moves of steps from the present groups, with the share of the gain and the deviation left after each."""
-    if start is None:
-        return []
-    members: dict[int, list[str]] = {}
-    for client, u in zip(table.clients, unit.tolist(), strict=True):
-        members.setdefault(u, []).append(client)
-    at = start.copy()
-    out, gained = [], 0.0
-    whole = sum(step.gain for step in made) or 1.0
-    for step in made:
-        gained += step.gain
-        moves = [{"clients": members[u], "from": names[int(at[u])], "to": names[g]} for u, g in step.moves]
-        for u, g in step.moves:
-            at[u] = g
-        out.append(
-            {"moves": moves, "gain": step.gain, "gained_share": gained / whole, "left": max(before - gained, 0.0)}
-        )
-    return out

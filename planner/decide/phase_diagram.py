@@ -190,24 +190,12 @@ class _Grid:
         self.moved = moved
         self.goals_matter = moved.question.target is None and not moved.question.hidden
         self.goals: Array | None = None  # in every cell, once rounds are known
+        self.known: dict[tuple[int, ...], list[RoundCost | None]] = {}  # costs, by what moves them of y and x
 
     def totals(self) -> tuple[Array, Array, list[list[list[RoundCost | None]]]]:
         """Objective and rounds, shape (topologies, y, x), and what one round costs by y, x and topology."""
         rounds = self.rounds()
-        counts = {n: np.broadcast_to(self.moved.values[n], self.shape) for n in self.moved.counts}
-        known: dict[tuple[int, int], list[RoundCost | None]] = {}
-        costs: list[list[list[RoundCost | None]]] = []
-        (up, y), (across, x) = self.clock
-        for i in range(self.shape[0]):
-            costs.append([])
-            for j in range(self.shape[1]):
-                key = (i if up.timed or up.whole else 0, j if across.timed or across.whole else 0)
-                if key not in known:
-                    there = Perturbed(self.question)
-                    for each, at in ((up, float(y[i])), (across, float(x[j]))):
-                        there = each.apply(there, at) if each.timed else there
-                    known[key] = self.timed(there.question, {n: float(c[i, j]) for n, c in counts.items()})
-                costs[-1].append(known[key])
+        costs = [[self.costs(i, j) for j in range(self.shape[1])] for i in range(self.shape[0])]
         prices = np.array([[[self.price(cost) for cost in cell] for cell in row] for row in costs]).transpose(2, 0, 1)
         with np.errstate(invalid="ignore"):
             totals = rounds * prices
@@ -244,12 +232,20 @@ class _Grid:
             cells[:, i, j] = [float(there[t]) for t in self.among]
         return cells
 
-    def timed(self, question: Question, counts: dict[str, float]) -> list[RoundCost | None]:
-        """What a round of each topology costs; None where it cannot be timed."""
-        try:
-            return [question.of_a_round(t, **counts) for t in self.among]
-        except CostError:
-            return [None] * len(self.among)
+    def costs(self, *cell: int) -> list[RoundCost | None]:
+        """What a round of each topology costs in a cell; None where it cannot be timed."""
+        key = tuple(place if each.timed or each.whole else 0 for (each, _), place in zip(self.clock, cell, strict=True))
+        if key not in self.known:
+            there = Perturbed(self.question)
+            for (each, at), place in zip(self.clock, cell, strict=True):
+                there = each.apply(there, float(at[place])) if each.timed else there
+            values = self.moved.values
+            counts = {n: float(np.broadcast_to(values[n], self.shape)[cell]) for n in self.moved.counts}
+            try:
+                self.known[key] = [there.question.of_a_round(t, **counts) for t in self.among]
+            except CostError:
+                self.known[key] = [None] * len(self.among)
+        return self.known[key]
 
     def price(self, cost: RoundCost | None) -> float:
         if self.objective == "rounds":

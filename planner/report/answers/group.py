@@ -13,7 +13,7 @@ from planner.data.label_counts import LabelCounts
 from planner.data.label_shift import Indices
 from planner.decide import regrouping
 from planner.decide.advice import ask_sharing, assumptions, sharing_turns
-from planner.decide.groups import Task, Wanted, moved
+from planner.decide.groups import Task, Wanted
 from planner.decide.verdict import sharing_is_open
 from planner.errors import NoAnswerError
 from planner.io.answers import Caution, NextStep, Objective, Quantity, Target, Told, Verdict
@@ -74,7 +74,7 @@ def grouped(
     present, problem, table = task.present, task.problem, task.table
     after, before = task.summary(chosen), None if present is None else task.summary(present, chosen=False)
     bought, about, unknown = _effect(scenario, path, task, chosen, wanted.seed)
-    steps = moved(made, task.unit, table, task.names, task.start, before["delta2"] if before else 0.0)
+    steps = task.moved(made, before["delta2"] if before else 0.0)
     data = {
         "file": str(path),
         "clients": len(table.clients),
