@@ -129,6 +129,8 @@ class _Seen:
 
     at: Array
     totals: Array  # shape (topologies, values). Where a line was solved, those just above each value
+    method: Method = "looked at"
+    why: str = ""  # why it was only looked at
     open: Array | tuple[()] = ()  # relative widths of the intervals in which a change could hide
 
 
@@ -157,7 +159,7 @@ def nearest(
     solved = walk.solved(*walk.range()) if each.value and each.timed and plain else None
     line = None
     for side in (-1, 1):
-        found = walk.scanned(side) if solved is None else walk.change(solved, side, solved=True)
+        found = walk.scanned(side) if solved is None else walk.change(solved, side)
         if not found:
             continue
         method: Method = "looked at" if solved is None else "solved"
@@ -210,31 +212,8 @@ class _Walk:
     effort: Effort = THOROUGH
 
     def walked(self) -> Walked:
-        each, (low, high) = self.each, self.range()
-        drawn = self.objective in CLOCKED and is_drawn(self.question) and (each.timed or each.whole)
-        method: Method
-        why = ""
-        if each.whole:
-            method, seen, why = self.counted(low, high, drawn)
-        elif (
-            each.timed
-            and not drawn
-            and not self.question.partly_available
-            and (solved := self.solved(low, high)) is not None
-        ):
-            method, seen = "solved", solved
-        else:
-            why = self.unenclosed(drawn)
-            found = None if why else self.enclosed(low, high, drawn)
-            if found is None and not why:
-                why = "the totals do not only rise or only fall"
-            method, seen = (
-                ("looked at", self.looked_at(low, high, drawn or self.question.partly_available))
-                if found is None
-                else ("enclosed", found)
-            )
-        exact = method == "solved"
-        below, above = (self.change(seen, side, solved=exact) for side in (-1, 1))
+        each, seen = self.each, self.seen(*self.range())
+        below, above = (self.change(seen, side) for side in (-1, 1))
         low, high = float(seen.at[0]), float(seen.at[-1])
         line = Line(
             parameter=each.name,
@@ -242,12 +221,27 @@ class _Walk:
             unit=each.unit,
             low=each.number(low),
             high=each.number(high),
-            method=method,
+            method=seen.method,
             unseen=float(max(seen.open, default=0.0)),
-            note=why,
-            stretches=self.stages(seen, solved=exact),
+            note=seen.why,
+            stretches=self.stages(seen),
         )
         return Walked(each, (low, high), below, above, line)
+
+    def seen(self, low: float, high: float) -> _Seen:
+        """Follow the input by the first method that applies."""
+        each, attended = self.each, self.question.partly_available
+        drawn = self.objective in CLOCKED and is_drawn(self.question) and (each.timed or each.whole)
+        if each.whole:
+            return self.counted(low, high, drawn)
+        exact = each.timed and not drawn and not attended
+        if exact and (solved := self.solved(low, high)) is not None:
+            return solved
+        if not (why := self.unenclosed()):
+            if (enclosed := self.enclosed(low, high, drawn)) is not None:
+                return enclosed
+            why = "the totals do not only rise or only fall"
+        return replace(self.looked_at(low, high, drawn or attended), why=why)
 
     def range(self) -> tuple[float, float]:
         """From where to where the input is followed."""
@@ -297,7 +291,7 @@ class _Walk:
         whole = np.concatenate([*totals, totals[-1][:, -1:]], axis=1)
         place = int(np.searchsorted(at, now, side="right"))
         marks = np.insert(np.array(at), place, now)
-        return _Seen(marks, np.insert(whole, place, whole[:, max(place - 1, 0)], axis=1))
+        return _Seen(marks, np.insert(whole, place, whole[:, max(place - 1, 0)], axis=1), "solved")
 
     def scanned(self, side: int) -> Change | None:
         """The first of a few values on one side at which another topology leads, brought near."""
@@ -317,7 +311,7 @@ class _Walk:
             return None
         every = np.sort(np.append(at, now))
         narrow = self.narrowed(every, self.totals(every), self.overtaken, side)
-        return self.change(_Seen(*narrow), side, solved=False)
+        return self.change(_Seen(*narrow), side)
 
     def roots(self, base: Array, slope: Array) -> Array:
         """Where one line meets another, or the edge of its ties."""
@@ -331,7 +325,7 @@ class _Walk:
             ]
         return np.array([x for x in found if np.isfinite(x) and x >= 0])
 
-    def counted(self, low: float, high: float, drawn: bool) -> tuple[Method, _Seen, str]:
+    def counted(self, low: float, high: float, drawn: bool) -> _Seen:
         """Every whole number; or all those near, and a few of those far, where each takes its time."""
         every = np.arange(round(low), round(high) + 1, dtype=np.float64)
         now = self.each.value
@@ -342,11 +336,11 @@ class _Walk:
         few = np.round(np.geomspace(every[0], every[-1], FAR))
         at = _distinct(np.concatenate([near, few, [now]]))
         if len(at) == len(every) or (is_quick(self.question) and not drawn):
-            return "counted", _Seen(every, self.totals(every)), ""
-        seen = replace(self.refined(at, self.totals(at)), open=_widths(at)[np.diff(at) > 1])
-        return "looked at", seen, f"beyond every whole number from {near[0]:.0f} to {near[-1]:.0f}"
+            return _Seen(every, self.totals(every), "counted")
+        why = f"beyond every whole number from {near[0]:.0f} to {near[-1]:.0f}"
+        return replace(self.refined(at, self.totals(at)), why=why, open=_widths(at)[np.diff(at) > 1])
 
-    def unenclosed(self, drawn: bool) -> str:
+    def unenclosed(self) -> str:
         """Why totals at both ends of an interval say nothing about those inside; empty where they do."""
         moved = self.each.apply(Perturbed(self.question), self.each.value).changes
         if not self.question.predictor.monotone_in(self.question, moved):
@@ -372,8 +366,7 @@ class _Walk:
             at, totals, settled, left = self.split(at, totals, settled, split)
         if not self.each.coupled and not self.is_monotone(totals):
             return None
-        seen = self.refined(at, totals)
-        return replace(seen, open=_widths(at)[~settled])
+        return replace(self.refined(at, totals), method="enclosed", open=_widths(at)[~settled])
 
     def split(
         self, at: Array, totals: Array, settled: Truths, which: NDArray[np.intp]
@@ -439,8 +432,7 @@ class _Walk:
     def looked_at(self, low: float, high: float, drawn: bool) -> _Seen:
         """A grid, made finer where the nearest changes are."""
         at = self.spread(low, high, GRID_DRAWN if drawn else GRID)
-        seen = self.refined(at, self.totals(at))
-        return replace(seen, open=_widths(at))
+        return replace(self.refined(at, self.totals(at)), open=_widths(at))
 
     def spread(self, low: float, high: float, intervals: int) -> Array:
         """Values on either side of the present one, evenly by their logarithms."""
@@ -505,18 +497,18 @@ class _Walk:
         leads = np.array([t in self.first for t in self.among])
         return np.asarray(~answers(totals, self.resolution)[leads].any(axis=0))
 
-    def outward(self, seen: _Seen, side: int, *, solved: bool) -> tuple[Array, Array]:
+    def outward(self, seen: _Seen, side: int) -> tuple[Array, Array]:
         """Values from the present one outwards, and the totals from each on to the next."""
         now = int(np.searchsorted(seen.at, self.each.value))
         if side > 0:
             return seen.at[now:], seen.totals[:, now:]
-        if solved:
+        if seen.method == "solved":
             return seen.at[now:0:-1], seen.totals[:, now - 1 :: -1] if now else seen.totals[:, :0]
         return seen.at[now::-1], seen.totals[:, now::-1]
 
-    def change(self, seen: _Seen, side: int, *, solved: bool) -> Change | None:
+    def change(self, seen: _Seen, side: int) -> Change | None:
         """The nearest change on one side."""
-        at, totals = self.outward(seen, side, solved=solved)
+        at, totals = self.outward(seen, side)
         there = np.flatnonzero(self.overtaken(totals))
         if not len(there):
             return None
@@ -524,7 +516,7 @@ class _Walk:
         gone = np.flatnonzero(self.left_behind(totals))
         return Change(
             at=float(at[k]),
-            before=float(at[k] if solved else at[max(k - 1, 0)]),
+            before=float(at[k] if seen.method == "solved" else at[max(k - 1, 0)]),
             to=self.newcomers(totals[:, k]),
             clear=float(at[gone[0]]) if len(gone) else None,
         )
@@ -535,9 +527,9 @@ class _Walk:
         order = np.argsort(totals, kind="stable")
         return tuple(self.among[i] for i in order if tied[i] and self.among[i] not in self.first)
 
-    def stages(self, seen: _Seen, *, solved: bool) -> tuple[Stretch, ...]:
+    def stages(self, seen: _Seen) -> tuple[Stretch, ...]:
         """The fewest topologies that are within the resolution of the best, one after the other, seen from now."""
-        below, above = (self.stretches(seen, side, solved=solved) for side in (-1, 1))
+        below, above = (self.stretches(seen, side) for side in (-1, 1))
         (far_below, _, left), (_, far_above, right) = below[-1], above[0]
         if left & right:
             below[-1:], above = [(far_below, far_above, left & right)], above[1:]
@@ -555,9 +547,9 @@ class _Walk:
             for k, (low, high, keys) in enumerate(kept)
         )
 
-    def stretches(self, seen: _Seen, side: int, *, solved: bool) -> list[tuple[float, float, frozenset[str]]]:
+    def stretches(self, seen: _Seen, side: int) -> list[tuple[float, float, frozenset[str]]]:
         """Ends upwards of stretches on one side, each as long as one topology or nobody stays among those that tie."""
-        at, totals = self.outward(seen, side, solved=solved)
+        at, totals = self.outward(seen, side)
         if not len(at):
             return [(self.each.value, self.each.value, self.first)]
         starts: list[float] = []
