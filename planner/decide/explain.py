@@ -12,38 +12,29 @@ from planner.scenario.fields import METRIC
 from planner.scenario.resolve import Known, Scenario
 
 TERMS = {
-    "start": "the gap to the optimum still to be closed",
-    "noise": "gradient noise, averaged over every step of every client",
-    "client_sampling": "the draw of clients",
-    "group_sampling": "the draw of groups",
-    "local_noise_drift": "gradient noise in a client's own steps",
-    "noise_drift": "gradient noise along the round",
-    "intra_drift": "intra-group heterogeneity",
-    "sampled_intra_drift": "intra-group heterogeneity of the clients drawn",
-    "inter_drift": "inter-group heterogeneity",
-    "intra_drift_joint": "heterogeneity between groups and inside them together, along rings in fixed order",
-    "correlated_drift": "heterogeneity along rings in fixed order",
-}
-SHORT = {
-    "start": "initial gap",
-    "noise": "noise",
-    "client_sampling": "client sampling",
-    "group_sampling": "group sampling",
-    "local_noise_drift": "local noise drift",
-    "noise_drift": "noise drift",
-    "intra_drift": "intra-group drift",
-    "sampled_intra_drift": "intra-group drift",
-    "inter_drift": "inter-group drift",
-    "intra_drift_joint": "joint ring drift",
-    "correlated_drift": "fixed-ring drift",
-}
+    "start": ("initial gap", "the gap to the optimum still to be closed"),
+    "noise": ("noise", "gradient noise, averaged over every step of every client"),
+    "client_sampling": ("client sampling", "the draw of clients"),
+    "group_sampling": ("group sampling", "the draw of groups"),
+    "local_noise_drift": ("local noise drift", "gradient noise in a client's own steps"),
+    "noise_drift": ("noise drift", "gradient noise along the round"),
+    "intra_drift": ("intra-group drift", "intra-group heterogeneity"),
+    "sampled_intra_drift": ("intra-group drift", "intra-group heterogeneity of the clients drawn"),
+    "inter_drift": ("inter-group drift", "inter-group heterogeneity"),
+    "intra_drift_joint": (
+        "joint ring drift",
+        "heterogeneity between groups and inside them together, along rings in fixed order",
+    ),
+    "correlated_drift": ("fixed-ring drift", "heterogeneity along rings in fixed order"),
+}  # in short, and in words
+SHORT = {name: short for name, (short, _) in TERMS.items()}
 
 
 def term(name: str) -> str:
     """Name a term of a bound; of a tree of any depth the tier stands at its end."""
     what, _, tier = name.removesuffix("_joint").partition("_")
     of_tiers = {"drift": "heterogeneity on tier", "sampling": "the draw on tier"}
-    return TERMS.get(name) or f"{of_tiers[what]} {tier}"
+    return TERMS[name][1] if name in TERMS else f"{of_tiers[what]} {tier}"
 
 
 def to_target(question: Question) -> str:

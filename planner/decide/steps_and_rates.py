@@ -497,14 +497,14 @@ def _rates(question: Question, chosen: Choice, among: Iterable[str]) -> Rates | 
             return None
         chains[topology] = chain
         same = tuning.choices(question, [chosen.P], [chosen.K], [topology])
-        rates[topology] = tuning.rate(question, same[0]) if same else None
-    told = [rate.rate_predicted for rate in rates.values() if rate is not None]
+        rates[topology] = tuning.rate(question, same[0]) if same else tuning.Rate()
+    told = [rate.rate_predicted for rate in rates.values()]
     L, shortest = question.values["L"], min(chains.values())
     # A bound is tuned where it is proved; what works best is usually above that.
     least_top = tuning.TYPICAL / L if question.predictor.guarantees else 0.0
     most = {  # where local steps stay stable: of the shortest chain for all, farther where a prediction lies beyond
-        topology: min(tuning.STABLE / L * chain, max(tuning.STABLE / L * shortest, 2 * _predicted(rates[topology])))
-        for topology, chain in chains.items()
+        topology: min(tuning.STABLE / L * chain, max(tuning.STABLE / L * shortest, 2 * (rate.rate_predicted or 0.0)))
+        for (topology, chain), rate in zip(chains.items(), rates.values(), strict=True)
     }
     grid = tuning.search_grid(told, least_top, most=max(most.values()))
     if not grid:
@@ -518,17 +518,13 @@ def _rates(question: Question, chosen: Choice, among: Iterable[str]) -> Rates | 
                 chain=chain,
                 ratio=shortest / chain,
                 rates=tuple(eta / chain for eta in grid if eta <= most[topology]),
-                rate_predicted=None if (rate := rates[topology]) is None else rate.rate_predicted,
-                rate_predicted_raw=None if rate is None else rate.rate_predicted_raw,
-                rate_bound_raw=None if rate is None else rate.rate_bound_raw,
+                rate_predicted=rates[topology].rate_predicted,
+                rate_predicted_raw=rates[topology].rate_predicted_raw,
+                rate_bound_raw=rates[topology].rate_bound_raw,
             )
             for topology, chain in chains.items()
         },
     )
-
-
-def _predicted(rate: tuning.Rate | None) -> float:
-    return 0.0 if rate is None else rate.rate_predicted or 0.0
 
 
 def _beyond_record(search: _Search, found: Sequence[Choice], chosen: Choice, rows: Sequence[Plan]) -> list[str]:

@@ -90,11 +90,11 @@ class Choice:
 class Rate:
     """Learning rates of a choice, as `Plan` names them."""
 
-    rate_predicted: float | None  # effective, as the predictor has it; None where it names none
-    rate_predicted_raw: float | None
-    bound_id: str  # of the bound that is tuned beside it
-    rate_bound: float | None  # where that bound is smallest after the rounds; None where it is nowhere
-    rate_bound_raw: float | None
+    rate_predicted: float | None = None  # effective, as the predictor has it; None where it names none
+    rate_predicted_raw: float | None = None
+    bound_id: str = ""  # of the bound that is tuned beside it
+    rate_bound: float | None = None  # where that bound is smallest after the rounds; None where it is nowhere
+    rate_bound_raw: float | None = None
     why: str = ""  # why there is none
 
 
