@@ -303,7 +303,7 @@ class _Walk:
             at = self.each.scale * np.geomspace(1 / REACH, REACH, count) if side > 0 else np.zeros(0)
             at = at[at <= self.each.most]
         if whole:
-            at = np.array(sorted(set(np.clip(np.round(at), 1, LARGEST_COUNT).tolist())))
+            at = _distinct(np.clip(np.round(at), 1, LARGEST_COUNT))
             at = at[(at - now) * side > 0]
             if is_drawn(self.question):
                 at = at[at / now * size_drawn(self.question) <= 10 * LARGEST_DRAWN]
@@ -476,7 +476,7 @@ class _Walk:
         slow = self.each.whole and not is_quick(self.question)
         parts = HALVES if slow else self.effort.drawn_sections if drawn else self.effort.sections
         if self.each.whole:
-            some = np.array(sorted(set(np.round(np.linspace(inner, outer, parts + 1)).tolist()))[1:-1])
+            some = _distinct(np.round(np.linspace(inner, outer, parts + 1)))[1:-1]
             return some if inner < outer else some[::-1]
         if min(inner, outer) == 0:
             if max(inner, outer) <= NEAR_ZERO**2 * self.each.scale:

@@ -266,12 +266,10 @@ class _Grid:
         beyond = np.zeros(self.shape, dtype=bool)
         for k, topology in enumerate(self.among if question.predictor.guarantees else ()):
             beyond |= tied[k] & self.beyond(topology, rounds[k]) & ~nowhere & ~met
-        reasons: dict[Outside, Any] = {"step": beyond, "says nothing": mute, "met at the start": met}
-        reasons["not reached"] = nowhere
-        found: list[list[Outside]] = [[""] * self.shape[1] for _ in range(self.shape[0])]
-        for reason, where in reasons.items():
-            for i, j in zip(*np.nonzero(np.broadcast_to(where, self.shape)), strict=True):
-                found[i][j] = reason
+        mute = np.broadcast_to(mute, self.shape)
+        reasons: dict[Outside, Any] = {"not reached": nowhere, "met at the start": met, "says nothing": mute}
+        reasons["step"] = beyond
+        found: list[list[Outside]] = np.select(list(reasons.values()), list(reasons), "").tolist()
         return found
 
     def beyond(self, topology: str, rounds: Array) -> NDArray[np.bool_]:

@@ -24,6 +24,7 @@ from planner.decide.uncertainty.assess import assess
 from planner.decide.verdict import Standing, shared_takes, standing, standings, verdict
 from planner.errors import NoAnswerError
 from planner.io.answers import Caution, KnownValue, NumberOrigin, Quantity, Sensitivity
+from planner.io.parts import finite
 from planner.io.version import version
 from planner.io.wording import counted, join, names, percent, title
 from planner.predict.evidence import orderings as evidence
@@ -275,8 +276,8 @@ def _row(
     if bounded:
         tuned = question.best_bound(topology, question.horizon or (max(1.0, rounds) if reached else 1.0))
     terms = {name: float(value) for name, value in tuned.split.items()} if tuned else {}
-    finite = tuned is not None and tuned.eta_eff is not None and math.isfinite(tuned.eta_eff)
-    rated = reached and (finite or tuned is None)
+    proved = finite(tuned.eta_eff if tuned else None)
+    rated = reached and (proved is not None or tuned is None)
     start = question.predictor.rate(question, topology, max(1.0, rounds)) if rated else None
     cost = question.of_a_round(topology)
     why = ""
@@ -287,7 +288,7 @@ def _row(
         why = "no bound of the catalogue covers this topology, so no guarantee is shown"
     elif tuned and tuned.eta_eff is None:
         why = "this bound is a rate at a step already chosen, and names no learning rate"
-    elif tuned and not finite:
+    elif tuned and proved is None:
         why = "without noise, heterogeneity and cap any learning rate is too small; choose one"
     whence = _whence(question, topology)
     return Row(
@@ -303,15 +304,15 @@ def _row(
         rounds_guaranteed=_guaranteed(question, topology) if bounded else None,
         rate_predicted=start,
         rate_predicted_raw=None if start is None else start / question.chain(topology),
-        rate_bound=float(tuned.eta_eff) if tuned and tuned.eta_eff is not None and finite else None,
-        rate_bound_raw=float(tuned.eta) if tuned and tuned.eta is not None and finite else None,
+        rate_bound=proved,
+        rate_bound_raw=float(tuned.eta) if tuned and tuned.eta is not None and proved is not None else None,
         bound_id=tuned.bound.id if tuned else None,
         bound_value=float(tuned.value) if tuned else None,
         terms=terms,
         dominant_term=max(terms, key=lambda n: terms[n]) if any(terms.values()) else None,
         cap_binds=bool(tuned and tuned.cap_binds),
         beyond_own_cap=tuned is not None
-        and finite
+        and proved is not None
         and not tuned.bound.applies(
             **{**question.of_bounds(topology), "R": question.horizon or max(1.0, rounds), "eta_eff": tuned.eta_eff}
         ),
@@ -349,7 +350,7 @@ def _amounts(rounds: float, cost: RoundCost, whence: NumberOrigin, ends: Sequenc
         "rounds": quantity(rounds, whence),
         "time_seconds": quantity(rounds * cost.seconds, ends=[rounds * end for end in ends]),
         "traffic_bytes": quantity(rounds * cost.bytes),
-        "round_seconds": cost.seconds if math.isfinite(cost.seconds) else None,
+        "round_seconds": finite(cost.seconds),
         "round_bytes": cost.bytes,
         **_footprint(rounds, cost),
     }
@@ -436,12 +437,11 @@ def _baseline(one: Baseline, here: Standing, by_sharing: Mapping[str, Standing])
 
 def _clocked(one: Clocked, here: Standing, by_sharing: Mapping[str, Standing]) -> Row:
     network = here.question.network
-    cases = []
-    for value, case in by_sharing.items():
-        if value:
-            seconds = one.amount("time", case.question.network)
-            known = seconds if math.isfinite(seconds) else None
-            cases.append(InCase(value=value, time_seconds=known, ratio=_over_best(seconds, case)))
+    taken = {value: one.amount("time", case.question.network) for value, case in by_sharing.items() if value}
+    cases = [
+        InCase(value=value, time_seconds=finite(seconds), ratio=_over_best(seconds, by_sharing[value]))
+        for value, seconds in taken.items()
+    ]
     time, traffic = (one.amount(name, network) for name in ("time", "traffic"))
     return Row(
         id=one.id,
@@ -460,8 +460,7 @@ def _clocked(one: Clocked, here: Standing, by_sharing: Mapping[str, Standing]) -
 
 
 def _over_best(amount: float, here: Standing) -> Quantity | None:
-    best = here.run[next(iter(here.totals))]
-    return Quantity(amount / best) if best and math.isfinite(amount) else None
+    return Quantity(amount / here.least) if here.least and math.isfinite(amount) else None
 
 
 def _guaranteed(question: Question, topology: str) -> float | None:

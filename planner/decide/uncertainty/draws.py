@@ -135,8 +135,7 @@ class Totals:
         if law is not None:
             return law.seconds(moved, number)
         each = [{name: float(value[i]) for name, value in moved.items()} for i in range(number)]
-        questions = [with_clock(question, changes) for changes in each]
-        return np.array([[q.price(t, self.objective) for q in questions] for t in question.topologies])
+        return _prices(question, self.objective, each)
 
     def _log(self, name: str, logs: FloatArray) -> FloatArray | None:
         parts = [c.moves[name] * logs[i] for i, c in enumerate(self.columns) if name in c.moves]
