@@ -200,12 +200,10 @@ def verdict(
 ) -> Verdict:
     """Decide, in words and data."""
     if met:
-        first = next(iter(found.values()))
-        best = next(iter(first.values())).best
-        question = next(iter(first.values())).question
-        start = f"a {question.quantity.words} of {float(question.first()):.4g}"
+        here = next(iter(next(iter(found.values())).values()))
+        start = f"a {here.question.quantity.words} of {float(here.question.first()):.4g}"
         text = f"The target is met before the first round, by {start}: there is nothing to compare. Give a harder one."
-        return Verdict(status="toss-up", best=best, text=text)
+        return Verdict(status="toss-up", best=here.best, text=text)
     cases = tuple(_by_sharing(one, by, beside) for one, by in found.items())
     text = _sentence(cases[0], next(iter(found)), found, tuple(one for one in beside if isinstance(one, Baseline)))
     whole = cases[0].replaced(value="", text=text)
@@ -256,20 +254,19 @@ def faster(
     error, which covers nothing where both are one algorithm of as many rounds. Where a link between servers is slower
     than that of clients, it has to take less over that one, too.
     """
-    amounts = {one.id: one.amount(objective, question.network) for one in beside}
-    id_ = min(amounts, key=lambda id_: amounts[id_], default=None)
-    if id_ is None or not least or amounts[id_] * (1 + scenario.resolution) >= least:
-        unwaiting = {one.id: amounts[one.id] for one in beside if isinstance(one, Clocked) and not one.waits}
-        id_ = min(unwaiting, key=lambda id_: unwaiting[id_], default=None)
-        if id_ is None or not least or unwaiting[id_] > ABOUT * least:
-            return None
-    who = next(one for one in beside if one.id == id_)
+    amounts = [(one.amount(objective, question.network), one) for one in beside]
+    ahead = [(amount, one) for amount, one in amounts if amount * (1 + scenario.resolution) < least]
+    unwaiting = [(amount, one) for amount, one in amounts if isinstance(one, Clocked) and not one.waits]
+    among = ahead or [(amount, one) for amount, one in unwaiting if amount <= ABOUT * least]
+    if not least or not among:
+        return None
+    amount, who = min(among, key=lambda pair: pair[0])
     if not isinstance(who, Baseline):
-        return Faster(id=id_, title=who.title, ratio=Quantity(amounts[id_] / least))
+        return Faster(id=who.id, title=who.title, ratio=Quantity(amount / least))
     found = _over_links(question, objective, who, least)
     worst = max(float(found.ratio), found.through or 0.0)
     advised = worst * (1 + scenario.resolution) < 1
-    one = _is_one_algorithm(question, best[0], SINGLE[id_][0])
+    one = _is_one_algorithm(question, best[0], SINGLE[who.id][0])
     one = one and math.isclose(question.rounds()[best[0]], who.rounds, rel_tol=scenario.resolution)
     close = is_close(question, 1 / worst if worst else math.inf, scenario.resolution, one=one)
     return found.replaced(advised=advised, within_error=close)
