@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -92,7 +92,6 @@ class Facts:
 
     entries: tuple[tuple[str, str], ...]  # labels and texts
     indent: int = 0  # blanks before each label
-    apart: bool = False  # whether an empty line comes before
     strong: bool = True  # whether the labels stand out
 
     def lines(self) -> list[tuple[str, str]]:
@@ -128,6 +127,11 @@ class Column:
         if cell is None:
             return "-"
         return cell if isinstance(cell, str) else TEXTS[self.kind](cell)
+
+
+def numeric(*names: str) -> tuple[Column, ...]:
+    """Return columns of numbers that are written already."""
+    return tuple(Column(name, "number") for name in names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +245,11 @@ class Section:
     id: str  # word to ask for it: ``--explain ID``
     heading: str  # above it
     blocks: tuple[Block, ...]  # for people
+
+    @classmethod
+    def said(cls, id_: str, heading: str, texts: Iterable[str]) -> Section:
+        """Make a section of sentences."""
+        return cls(id_, heading, tuple(Sentences(text, indent=2) for text in texts))
 
 
 @dataclass(frozen=True, slots=True)

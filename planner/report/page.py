@@ -42,15 +42,15 @@ def page(
 ) -> Document:
     """Lay an answer out, around its table or several blocks in place of one.
 
-    Sections are details that ``--explain`` shows; ``label`` names a case of the verdict, by default in words. Facts
-    are lines of the command's own between table and changes; ``without`` are shared ones that say what the table
-    says. ``kind`` is what the answer is where the scenario has no title.
+    A table alone is indented. Sections are details that ``--explain`` shows; ``label`` names a case of the verdict, by
+    default in words. Facts are lines of the command's own between table and changes; ``without`` are shared ones that
+    say what the table says. ``kind`` is what the answer is where the scenario has no title.
     """
     body: list[Block] = [Sentences(answer.verdict.text, "bold")]
     if answer.verdict.cases:
         body.append(Facts(tuple(_cases(answer, label)), indent=2, strong=False))
     body.append(Sentences(f"\n{target}" if (target := in_words(answer)) else ""))
-    body += [table] if isinstance(table, Table) else table
+    body += [replace(table, indent=2, apart=False)] if isinstance(table, Table) else table
     facts = tuple(facts)
     own = [fact for fact in facts if fact[0] == "Changes"]  # have their place
     shared = (*assumed(answer), *changes(answer), *own, *warned(answer), *evidence(answer), *steps(answer))
@@ -96,27 +96,23 @@ def brief(
 ) -> Listing:
     """Lay out an answer that chooses no topology, and let it keep its page.
 
-    Of a table as the body the first rows are shown, and ``--explain rows`` shows all. Facts are lines between the body
-    and warnings; records, by default the rows, are for a spreadsheet.
+    Of a table as the body, which is indented, the first rows are shown, and ``--explain rows`` shows all. Facts are
+    lines between the body and warnings; records, by default the rows, are for a spreadsheet.
     """
     details, more = [*sections], []
     if isinstance(body, Table):
-        left = len(body.rows) - ROWS
-        more = [("More", f"{left} more rows: --explain rows")] if left > 0 else []
-        details.insert(0, Section("rows", body.heading or kind, (replace(body, heading="", apart=False),)))
-        body = [replace(body, rows=body.rows[:ROWS], heading="", apart=False)]
-    said = tuple(Sentences(one.text, indent=2) for one in answer.warnings)
-    details.append(Section("warnings", "Warnings", said))
+        left, whole = len(body.rows) - ROWS, replace(body, indent=2, apart=False)
+        more = [("More", f"{left} more rows: --explain rows")] * (left > 0)
+        details.insert(0, Section("rows", kind, (whole,)))
+        body = [replace(whole, rows=body.rows[:ROWS])]
+    details.append(Section.said(WARNINGS, "Warnings", (one.text for one in answer.warnings)))
     blocks = (Sentences(answer.verdict.text, "bold"), *body, Facts((*more, *facts, *warned(answer), *steps(answer))))
     return answer.paged(_laid(answer, blocks, details, answer.records() if records is None else records, kind))
 
 
 def told(answer: Told, table: Table | Sequence[Block], *, kind: str, **parts: Any) -> Document:
     """Lay out an answer whose details are sentences; ``parts`` are as of `page`."""
-    sections = [
-        Section(id_, id_.capitalize(), tuple(Sentences(text, indent=2) for text in texts))
-        for id_, texts in answer.details.items()
-    ]
+    sections = (Section.said(id_, id_.capitalize(), texts) for id_, texts in answer.details.items())
     return page(answer, table, [*parts.pop("sections", ()), *sections], kind=kind, **parts)
 
 
@@ -137,7 +133,7 @@ def selected(document: Document, section: str = "", *, quiet: bool = False, aske
     known = {one.id: one for one in document.sections}
     if section not in known and LINES.get(section.lower()) in known:
         section = LINES[section.lower()]
-    known.setdefault(WARNINGS, Section(WARNINGS, "Warnings", (Sentences("None.", indent=2),)))
+    known.setdefault(WARNINGS, Section.said(WARNINGS, "Warnings", ("None.",)))
     if section != ALL and section not in known:
         names = f"Known are {', '.join([ALL, *known])}. {suggest(section, known)}".rstrip()
         raise ScenarioError(f"{asked_by}: {section!a:.40} is no section. {names}", code="E020")
@@ -463,6 +459,11 @@ def cell(write: Callable[[float], str], number: float | None) -> str:
     return "-" if number is None else about(write(number), number)
 
 
+def amounts(row: Any, names: Iterable[str] = ("rounds", "time", "traffic")) -> tuple[str, ...]:
+    """Write amounts of a row, of those in `AMOUNTS`."""
+    return tuple(cell(write, getattr(row, key)) for key, write in map(AMOUNTS.__getitem__, names))
+
+
 def duration(seconds: float) -> str:
     """Write a duration with two digits in one unit: ``8.1 h``.
 
@@ -484,3 +485,11 @@ def count(number: float) -> str:
     """Write a predicted count with two digits, and a small or given one in full."""
     exact = number < 10 or (isinstance(number, Quantity) and number.origin == "given")
     return f"{number:,.0f}" if exact else two(number)
+
+
+AMOUNTS: Mapping[str, tuple[str, Callable[[float], str]]] = {
+    "time": ("time_seconds", duration),
+    "rounds": ("rounds", count),
+    "traffic": ("traffic_bytes", size),
+}
+"""Fields of a row by what they are called, and what writes them."""

@@ -18,7 +18,7 @@ from planner.io.answers import Evidence, NextStep, Quantity, Told, Verdict
 from planner.io.parts import field
 from planner.io.wording import counted, join, percent, times
 from planner.predict.evidence.claims import verdicts
-from planner.report.document import Column, Document, Table
+from planner.report.document import Column, Document, Table, numeric
 from planner.report.families import CLOCK, Method, amounts, guess, parts, target
 from planner.report.page import cell, count, duration, told
 from planner.scenario.units import format_duration, format_size
@@ -245,9 +245,7 @@ def document(answer: Asynchronous) -> Document:
         for row in shown
     )
     names = ("time per step", f"{'largest' if limited else 'mean'} staleness", "steps", "time")
-    table = Table(
-        (Column("buffer"), *(Column(name, "number") for name in names), Column("")), rows, indent=2, apart=False
-    )
+    table = Table((Column("buffer"), *numeric(*names), Column("")), rows)
     left = len(answer.rows) - len(shown)
     facts = [("Buffers", f"{left} more: --explain buffers")] * (left > 0)
     if source := (given := answer.asynchronous["region_times"])["source"]:

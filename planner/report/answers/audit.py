@@ -10,7 +10,7 @@ from hflbounds.typeset.wording import sentence
 from planner.io.listings import Listing, listing
 from planner.io.progress import progress
 from planner.io.text import one_of
-from planner.report.document import Column, Section, Sentences, Table
+from planner.report.document import Column, Section, Table
 from planner.report.page import brief
 
 ONLY = ("all", "holds", "constant", "fails", "unknown", "notes", "wrong")
@@ -62,16 +62,13 @@ def _document(found: list[ledger.Row], shown: list[ledger.Row]) -> Listing:
     every = [{"kind": row.kind, "paper": row.paper} | asdict(row) for row in shown]
     answer = listing("audit", verdict, own, every)
     rows = sorted(shown, key=lambda row: row.as_recorded)
-    table = Table(
-        (Column("row"), Column("verdict")),
-        tuple((row.id, row.verdict + ("" if row.as_recorded else "  NOT AS RECORDED")) for row in rows),
-        indent=2,
-    )
-    sections = tuple(
-        Section(kind, title, tuple(Sentences(_sentence(row), indent=2) for row in shown if row.kind == kind))
+    cells = tuple((row.id, row.verdict + ("" if row.as_recorded else "  NOT AS RECORDED")) for row in rows)
+    sections = (
+        Section.said(kind, title, (_sentence(row) for row in shown if row.kind == kind))
         for kind, title in TITLES.items()
     )
     facts = [("Note", "a row that fails is what the paper prints; its erratum says so")] * bool(of["fails"])
+    table = Table((Column("row"), Column("verdict")), cells)
     return brief(answer, table, facts=facts, sections=sections, kind="Audit")
 
 

@@ -115,7 +115,7 @@ def recursive() -> Listing:
     own = {"title": recursion.title(), "parts": data, "result": recursion.result()}
     answer = listing("bounds-show-any", f"{recursion.title()}.", own, rows_, next=["... --explain"])
     about, dot, rest = plain(recursion.SAID).partition(". ")
-    sections.append(Section("about", "What is meant", (Sentences(rest, indent=2),)))
+    sections.append(Section.said("about", "What is meant", (rest,)))
     shown = [Sentences(formula(recursion.result())), Sentences(f"{about}{dot}".rstrip())]
     parts = tuple((one.id, one.heading) for one in sections)
     return brief(answer, shown, facts=parts, sections=sections, kind="Bound")

@@ -17,7 +17,7 @@ from planner.errors import NoAnswerError, ScenarioError
 from planner.io.listings import Listing, listing
 from planner.report.answers import bound_options as options
 from planner.report.answers import bound_tree
-from planner.report.document import Column, Section, Sentences, Table
+from planner.report.document import Column, Section, Table, numeric
 from planner.report.page import brief
 
 NEEDED = ("K", "R", "A", "eta_eff")
@@ -68,7 +68,7 @@ def answered(
     own |= {name: getattr(found, name) for name in ("value", "solved", "gradients", "solver", "status", "seconds")}
     records = [{"bound": other, "value": value, "ratio": ratio} for other, value, ratio in rows]
     answer = listing("bounds-worst-case", text, own, records, warnings=silent)
-    columns = (Column("bound"), Column("value", "number"), Column("worst case / bound", "number"))
+    columns = (Column("bound"), *numeric("value", "worst case / bound"))
     cells = tuple((other, f"{value:.6g}", f"{ratio:.4f}") for other, value, ratio in rows)
     lost = found.value / found.solved - 1
     how = (
@@ -76,10 +76,9 @@ def answered(
         f"numbers, which loses {lost:.1e} of the value.",
         "Without noise. `docs/theory/worst-case.md` says what is exact.",
     )
-    section = Section("how", "How", tuple(Sentences(text, indent=2) for text in how))
     facts = [("How", f"{found.solver}, proved again in whole numbers; without noise")]
     body = [Table(columns, cells, indent=2, apart=False)] * bool(rows)
-    return brief(answer, body, facts=facts, sections=[section], kind="Worst case")
+    return brief(answer, body, facts=facts, sections=[Section.said("how", "How", how)], kind="Worst case")
 
 
 def _listed(bound: Bound) -> Listing:
@@ -95,10 +94,10 @@ def _listed(bound: Bound) -> Listing:
         rows.append(
             (*(f"{told[name]:g}" for name in letters), *(f"{x:.4g}" for x in (one.value, one.value / ratio, ratio)))
         )
-    columns = tuple(Column(name, "number") for name in (*letters, "worst case", "bound", "ratio"))
+    columns = numeric(*letters, "worst case", "bound", "ratio")
     text = f"{len(rows)} stored cases of {bound.id}: L = 1, no noise. Numbers with --set solve another one."
     answer = listing("bounds-worst-case", text, {"bound": bound.id}, records)
-    return brief(answer, Table(columns, tuple(rows), indent=2), kind="Worst cases")
+    return brief(answer, Table(columns, tuple(rows)), kind="Worst cases")
 
 
 def _question(

@@ -24,7 +24,7 @@ from planner.io.wording import counted, join_with_limit, shortened
 from planner.report.answers import bound_options as options
 from planner.report.answers import bound_tree
 from planner.report.answers.bound_options import formula, plain, said
-from planner.report.document import COLUMNS, Block, Column, Facts, Section, Sentences, Table
+from planner.report.document import COLUMNS, Block, Column, Facts, Section, Sentences, Table, numeric
 from planner.report.page import brief
 
 BOUNDED = 70  # letters of what is bounded, on a page
@@ -59,8 +59,8 @@ def listed(asked: str, paper: str | None, status: str | None, metric: str | None
         }
         for b in found
     ]
-    table = Table(tuple(map(Column, ("id", "status", "constants", "bounded quantity"))), tuple(rows), indent=2)
-    titles = Section("titles", "Titles", tuple(Sentences(f"{b.id}: {said(b.title)}", indent=2) for b in found))
+    table = Table(tuple(map(Column, ("id", "status", "constants", "bounded quantity"))), tuple(rows))
+    titles = Section.said("titles", "Titles", (f"{b.id}: {said(b.title)}" for b in found))
     verdict = f"{len(found)} of {len(bounds)} bounds."
     following = ("hfl-plan bounds show ID", "... --search WORDS")
     answer = listing("bounds-list", verdict, {"of": len(bounds)}, entries, next=following)
@@ -178,10 +178,10 @@ def _page(statement: Statement, own: Any, rows: Any, tuned: Mapping[str, Any] | 
     )
     sections = [
         Section("where", "Parts of the formula", (Facts(tuple(where), indent=2, strong=False),) * bool(where)),
-        Section("bounded", "Bounded", (Sentences(plain(letters.bounded), indent=2),)),
+        Section.said("bounded", "Bounded", (plain(letters.bounded),)),
         Section("letters", "Quantities", (Facts(named, indent=2, strong=False),)),
-        Section("hypotheses", "Hypotheses", tuple(Sentences(plain(one), indent=2) for one in letters.assumptions)),
-        Section("misprints", "Printed otherwise", tuple(Sentences(one, indent=2) for one in misprints)),
+        Section.said("hypotheses", "Hypotheses", map(plain, letters.assumptions)),
+        Section.said("misprints", "Printed otherwise", misprints),
     ]
     left_out = {step: tuned is None, "Errata": not graves, "if": not conditions}
     body = _terms(letters, {} if value is None else value.terms)
@@ -198,7 +198,7 @@ def _terms(letters: Statement, amounts: Mapping[str, float]) -> list[Block]:
         amount = [f"{amounts[name]:.6g}"] if amounts else []
         rows.append((side, words(name), *amount))
     left = Sentences(formula(f"{letters.left} {letters.sign}"))
-    columns = (Column("right-hand side"), Column("term"), *[Column("value", "number")] * bool(amounts))
+    columns = (Column("right-hand side"), Column("term"), *numeric(*["value"] * bool(amounts)))
     table = Table(columns, tuple(rows), label="terms", indent=2, apart=False)
     if table.width() <= COLUMNS:
         return [left, table]

@@ -41,5 +41,5 @@ def checked(ids: Sequence[str], paper: str | None) -> tuple[Listing, int]:
     answer = listing("bounds-check", tally, {"failed": failed, "bounds": len(chosen)}, rows)
     cells = [(v.subject, v.check, "fails" if v.failure else "passes", v.failure or f"{v.facts} facts") for v in found]
     ordered = tuple(sorted(cells, key=lambda row: row[2]))  # failures first
-    table = Table(tuple(map(Column, ("of", "check", "verdict", "found"))), ordered, indent=2)
+    table = Table(tuple(map(Column, ("of", "check", "verdict", "found"))), ordered)
     return brief(answer, table, kind="Checks of bounds"), failed

@@ -16,7 +16,7 @@ from planner.errors import ScenarioError
 from planner.io import text
 from planner.io.listings import Listing, listing
 from planner.report.answers import bound_options as options
-from planner.report.document import Block, Column, Section, Sentences, Table
+from planner.report.document import Block, Column, Section, Sentences, Table, numeric
 from planner.report.page import brief
 
 COMMON = ("smaller", "left", "right")  # at a common step
@@ -64,7 +64,7 @@ def _page(found: Comparison) -> Listing:
     answer = listing("bounds-compare", first, found.as_data(), rows, warnings=found.notes, next=following)
     blocks: list[Block] = [Sentences(text) for text in others]
     if cells:
-        columns = tuple(Column(name, "number") for name in (*over, "first", "second", "first/second"))
+        columns = numeric(*over, "first", "second", "first/second")
         best = frozenset(i for i, row in enumerate(cells) if row[names[0]] in found.crossings)
         shown = tuple(tuple(_six(value) for value in row.values()) for row in cells)
         label = "each at its best step" if found.tuned else "at the step given"
@@ -147,12 +147,11 @@ def _silent(cells: Sequence[Sequence[Any]]) -> list[Block]:
 def _table(found: figure.Curves) -> Table:
     """Some of the points."""
     every = max(1, (len(found.x) - 1) // (SHOWN - 1))
-    columns = (Column(found.line.over, "number"), *(Column(id_, "number") for id_ in found.y))
     rows = [
         (_six(float(found.x[i])), *(_six(float(values[i])) for values in found.y.values()))
         for i in range(0, len(found.x), every)
     ]
-    return Table(columns, tuple(rows), label="bounds")
+    return Table(numeric(found.line.over, *found.y), tuple(rows), label="bounds")
 
 
 def _six(number: float | str | None) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from planner.decide.contrast import AIMS, Alone, Contrast, turn
@@ -11,7 +11,7 @@ from planner.io.answers import NextStep, Quantity, Told, Verdict
 from planner.io.parts import Part, field
 from planner.io.wording import CASES, counted, input_words, join, join_with_limit, names_or, shortened, times
 from planner.report.answers.recommend import OF_FOOTPRINT, SHOWN_AS
-from planner.report.document import Cell, Column, Document, Table
+from planner.report.document import Cell, Column, Document, Table, numeric
 from planner.report.page import about, told
 from planner.scenario.fields import FIELDS
 
@@ -91,7 +91,7 @@ def answered(found: Contrast, second: str = "") -> Compared:
             "decisive": list(found.decisive),
             "jointly": list(found.jointly),
         },
-        details=dict(_details(found)),
+        details={section: tuple(texts) for section, texts in _details(found)},
         next=(_second(second),) if second.endswith(".toml") and len(second) <= NAMED else (),
     )
 
@@ -257,7 +257,7 @@ def _topologies(answer: Compared) -> Table:
         ratio = [_ratio(each[0], each[-1], name)] * ratios
         rows.append((titles[id_], *([*amounts, *ratio] if answer.rows else amounts[:1])))
     named = (word, *heads, *["ratio"] * ratios) if answer.rows else ("topology", word)
-    columns = (Column(named[0]), *(Column(head, "number") for head in named[1:]))
+    columns = (Column(named[0]), *numeric(*named[1:]))
     which, label = frozenset(i for i, id_ in enumerate(ids) if id_ in best), f"Topologies by {word}"
     return Table(columns, tuple(rows), label=label, best=which, indent=2, apart=bool(answer.rows))
 
@@ -298,12 +298,10 @@ def _facts(answer: Compared) -> Iterator[tuple[str, str]]:
         yield shortened(side["name"], LONGEST), said if said.endswith(("?", ".")) else f"{said}."
 
 
-def _details(found: Contrast) -> Iterator[tuple[str, tuple[str, ...]]]:
-    yield "differences", tuple(_alone(one) for one in found.alone)
-    yield (
-        "targets",
-        tuple(f"{side.name}: {t.defined_by}." for side in (found.first, found.second) if (t := side.answer.target)),
-    )
+def _details(found: Contrast) -> Iterator[tuple[str, Iterable[str]]]:
+    yield "differences", map(_alone, found.alone)
+    sides = ((side.name, side.answer.target) for side in (found.first, found.second))
+    yield "targets", (f"{name}: {target.defined_by}." for name, target in sides if target)
     if found.jointly:
         yield "jointly", (f"Together, and none spared: {', '.join(found.jointly)}.",)
 

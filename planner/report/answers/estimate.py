@@ -19,7 +19,7 @@ from planner.io.listings import Listing, listing
 from planner.io.parts import finite
 from planner.io.progress import progress
 from planner.io.wording import join, percent, shape
-from planner.report.document import Column, Section, Sentences, Table
+from planner.report.document import Column, Section, Table
 from planner.report.page import brief
 
 if TYPE_CHECKING:
@@ -325,12 +325,9 @@ def _page(
     )
     rows_ = [{"quantity": key, **_interval(found.largest(key)), "trend": largest[key][2]} for key in named]
     answer = listing("estimate", _verdict(found), document, rows_, warnings=notes, next=following)
-    points = tuple(
-        Sentences(
-            f"after {point.step} steps: loss {point.loss:.4g}, "
-            + ", ".join(f"{name} {_shown(point.of(name))}" for name in (*_quantities(found), "gradient")),
-            indent=2,
-        )
+    points = (
+        f"after {point.step} steps: loss {point.loss:.4g}, "
+        + ", ".join(f"{name} {_shown(point.of(name))}" for name in (*_quantities(found), "gradient"))
         for point in found.points
     )
     share = [f"Intervals hold with {percent(found.level)}, at all points together."]
@@ -338,8 +335,8 @@ def _page(
         ends = f"{percent(min(labels))} to {percent(max(labels))}"
         share.insert(0, f"Label shares alone would make {ends} of {_sum(found)}.")
     sections = (
-        Section("points", "Points of the run", points),
-        Section("labels", "Labels and intervals", tuple(Sentences(text, indent=2) for text in share)),
+        Section.said("points", "Points of the run", points),
+        Section.said("labels", "Labels and intervals", share),
     )
     return brief(answer, [table], facts=facts, sections=sections, kind="Estimate")
 

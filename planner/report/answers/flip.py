@@ -15,8 +15,8 @@ from planner.io.listings import Listing, listing
 from planner.io.wording import counted, input_words, join_with_limit, names_or, percent, times, title
 from planner.io.wording import names as join_names
 from planner.report.document import COLUMNS as WIDE
-from planner.report.document import Cell, Column, Document, Figure, Section, Sentences, Table
-from planner.report.page import brief, cell, count, duration, page, shortened_to, size
+from planner.report.document import Cell, Column, Document, Figure, Section, Sentences, Table, numeric
+from planner.report.page import amounts, brief, page, shortened_to
 from planner.report.render.table import first_that_fits
 from planner.scenario.units import format_amount, format_break_even
 
@@ -32,15 +32,7 @@ METHODS = {
     "looked at": "Sampled: a change between two samples may be missed",
 }
 COLUMNS = (Column("parameter"), Column("now"), Column("break-even"), Column("beyond it"), Column("method"))
-DETAILS = (
-    *COLUMNS,
-    Column("rounds", "number"),
-    Column("time", "number"),
-    Column("traffic", "number"),
-    Column("toss-up from", "number"),
-    Column("beaten from", "number"),
-    Column("bounds equal at", "number"),
-)
+DETAILS = (*COLUMNS, *numeric("rounds", "time", "traffic", "toss-up from", "beaten from", "bounds equal at"))
 
 
 def document(answer: Flips) -> Document:
@@ -238,19 +230,12 @@ def _sections(answer: Flips) -> Iterator[Section]:
         ("warnings", "Warnings"): (one.text for one in answer.warnings),
     }
     for (id_, heading), said in texts.items():
-        yield Section(id_, heading, tuple(Sentences(text, indent=2) for text in said))
+        yield Section.said(id_, heading, said)
 
 
 def _amounts(row: Change) -> tuple[Cell, ...]:
-    return (
-        *_spent(row),
-        *(None if at is None else format_amount(at, row.unit) for at in (row.toss_up, row.beaten)),
-        None if row.crossing is None else f"{row.crossing:.4g}",
-    )
-
-
-def _spent(row: Change | Setting) -> tuple[str, str, str]:
-    return cell(count, row.rounds), cell(duration, row.time_seconds), cell(size, row.traffic_bytes)
+    ends = (None if at is None else format_amount(at, row.unit) for at in (row.toss_up, row.beaten))
+    return *amounts(row), *ends, None if row.crossing is None else f"{row.crossing:.4g}"
 
 
 def _stretches(answer: Flips) -> Iterator[str]:
@@ -270,7 +255,7 @@ def _setting(one: Setting, answer: Flips) -> str:
     if not one.best:
         return change + "the target is not reached"
     best = "the best stays" if set(one.best) == set(answer.flip.first) else names_or(one.best)
-    return f"{change}{best}; rounds, time, traffic: {', '.join(_spent(one))}"
+    return f"{change}{best}; rounds, time, traffic: {', '.join(amounts(one))}"
 
 
 def _methods(answer: Flips) -> Iterator[str]:

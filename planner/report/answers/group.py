@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,13 +16,13 @@ from planner.decide.advice import ask_sharing, assumptions, sharing_turns
 from planner.decide.groups import Task, Wanted
 from planner.decide.verdict import sharing_is_open
 from planner.errors import NoAnswerError
-from planner.io.answers import Caution, NextStep, Objective, Quantity, Target, Told, Verdict
+from planner.io.answers import Assumption, Caution, NextStep, Objective, Quantity, Target, Told, Verdict
 from planner.io.csv_rows import csv_text
 from planner.io.parts import Part, field
 from planner.io.wording import counted, input_words, join, names_or, percent, shortened, times, title
 from planner.predict.question import ask
-from planner.report.document import Column, Document, Kind, Table
-from planner.report.page import cell, count, duration, size, told
+from planner.report.document import Column, Document, Table
+from planner.report.page import AMOUNTS, cell, told
 from planner.scenario import divisions
 from planner.scenario.fields import read
 from planner.scenario.units import format_amount
@@ -30,7 +30,7 @@ from planner.scenario.units import format_amount
 if TYPE_CHECKING:
     from planner.scenario.resolve import Scenario
 
-AMOUNTS: Mapping[Objective, str] = {"time": "seconds", "traffic": "bytes", "rounds": "rounds"}
+KEYS: Mapping[Objective, str] = {"time": "seconds", "traffic": "bytes", "rounds": "rounds"}  # of amounts
 SAME = "none"  # gain
 MARK = "*"  # of what is not told apart
 RANDOM = "random"  # a kind of grouping
@@ -205,7 +205,7 @@ def _regrouped(table: LabelCounts, group_of: Sequence[str]) -> str:
 
 def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str], unknown: Mapping[str, Any]) -> Grouping:
     effect = data["effect"]
-    rows = tuple(_gain(objective, effect) for objective in AMOUNTS) if effect else ()
+    rows = tuple(_gain(objective, effect) for objective in KEYS) if effect else ()
     target = effect and effect["target"]
     few = _enough(data) if data["moves"] and len(data["moves"]) > 1 else None
     moves, why = ((), "") if few is None else (("--moves", str(few)), "gives 90 % of the gain, and ")
@@ -215,7 +215,7 @@ def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str], unknow
         NextStep(argv=measure, why="measures them as groups that were chosen by these counts"),
     ]
     assumed = unknown.get("assumptions", ())
-    verdict = _verdict(data, rows if effect and effect["objective"] in AMOUNTS else ())
+    verdict = _verdict(data, rows if effect and effect["objective"] in KEYS else ())
     if any(one.unit for one in assumed):
         own = NextStep(argv=("...", "--config", "SCENARIO.toml"), why="your links, model and plan")
         following.insert(0 if verdict.status == "not-worth-it" else 2, own)
@@ -226,10 +226,7 @@ def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str], unknow
         rows=rows,
         group=dict(data),
         warnings=tuple(Caution(text=text) for text in cautions),
-        details={
-            **dict(_details(data, cautions)),
-            "assumptions": tuple(f"{input_words(one.key)}: {format_amount(one.value, one.unit)}." for one in assumed),
-        },
+        details={section: tuple(texts) for section, texts in _details(data, cautions, assumed)},
         next=(*unknown.get("next", ()), *following),
         assumptions=assumed,
         sensitivity=unknown.get("sensitivity", ()),
@@ -252,7 +249,7 @@ def _defined(effect: Mapping[str, Any]) -> str:
 
 def _gain(objective: Objective, effect: Mapping[str, Any]) -> Gain:
     """The least amount before and after, over all topologies."""
-    key = AMOUNTS[objective]
+    key = KEYS[objective]
     found = []
     for part in (effect["before"], effect["after"]):
         amounts = {row["topology"]: row[key] for row in part["ranking"] if row[key] is not None}
@@ -320,7 +317,6 @@ def _verdict(data: Mapping[str, Any], rows: Sequence[Gain]) -> Verdict:
 
 def document(answer: Grouping) -> Document:
     """Lay a grouping out."""
-    shown = {"time": duration, "traffic": size, "rounds": count}
 
     def cells(row: Gain) -> Iterator[str]:
         for best, tied, amount in (
@@ -329,7 +325,7 @@ def document(answer: Grouping) -> Document:
         ):
             named = names_or(best) if len(best) == 1 else f"tie of {len(best)}" if best else "none"
             yield named + MARK * bool(tied)
-            yield cell(shown[row.id], amount)
+            yield cell(AMOUNTS[row.id][1], amount)
         gain = "-" if row.gain is None else SAME if abs(row.gain) < 0.005 else percent(row.gain)
         yield gain + MARK * row.within_error
 
@@ -337,7 +333,7 @@ def document(answer: Grouping) -> Document:
     was = "at random" if effect and effect["before"]["grouping"] == RANDOM else "before"
     columns = (Column("best by"), Column(was), Column("", "number"), Column("after"), Column("", "number"),
                Column("gain", "number"))  # fmt: skip
-    table = Table(columns, tuple((row.id, *cells(row)) for row in answer.rows), indent=2, apart=False)
+    table = Table(columns, tuple((row.id, *cells(row)) for row in answer.rows))
     below = (*legend(answer.rows, " (--explain toss-ups)"), *facts(answer.group))
     return told(answer, table if answer.rows else (), kind="Groups", facts=below)
 
@@ -369,32 +365,32 @@ def facts(d: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "Moves", f"{moves}, {d['moved']} of {counted(d['clients'], 'client')}{share}"
 
 
-def _details(d: Mapping[str, Any], cautions: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _details(
+    d: Mapping[str, Any], cautions: Sequence[str], assumed: Sequence[Assumption]
+) -> Iterator[tuple[str, Iterable[str]]]:
     """Sentences of ``--explain``, by section."""
     effect = d["effect"]
     if effect:
         then = {row["topology"]: row for row in effect["after"]["ranking"]}
-        kinds: tuple[tuple[str, Kind], ...] = (("rounds", "count"), ("seconds", "duration"), ("bytes", "size"))
+        columns = (Column("rounds", "count"), Column("seconds", "duration"), Column("bytes", "size"))
         yield (
             "topologies",
-            tuple(
+            (
                 f"{title(row['topology'])}: "
-                + ", ".join(
-                    f"{Column('', kind).text(row[key])} -> {Column('', kind).text(then[row['topology']][key])}"
-                    for key, kind in kinds
-                )
-                for row in effect["before"]["ranking"]
+                + ", ".join(f"{one.text(row[one.name])} -> {one.text(now[one.name])}" for one in columns)
+                for row, now in ((row, then[row["topology"]]) for row in effect["before"]["ranking"])
             ),
         )
-        tossed = {f"By {by}, {when}": effect[when]["toss_up"][by] for by in AMOUNTS for when in ("before", "after")}
-        yield "toss-ups", tuple(f"{when}: {names_or(tied)}." for when, tied in tossed.items() if tied)
+        tossed = {f"By {by}, {when}": effect[when]["toss_up"][by] for by in KEYS for when in ("before", "after")}
+        yield "toss-ups", (f"{when}: {names_or(tied)}." for when, tied in tossed.items() if tied)
         where = effect["changes_below_delta"]
         if where is not None:
             yield "break-even", (f"The best topology changes where delta falls below about {where:.2g}.",)
-    yield "moves", tuple(map(_said, d["moves"] or ()))
+    yield "moves", map(_said, d["moves"] or ())
     if d["front"]:
-        yield "front", tuple(f"delta^2 {p['delta2']:.4g} at mean cost {p['cost']:.4g}" for p in d["front"])
-    yield "warnings", tuple(cautions)
+        yield "front", (f"delta^2 {p['delta2']:.4g} at mean cost {p['cost']:.4g}" for p in d["front"])
+    yield "warnings", cautions
+    yield "assumptions", (f"{input_words(one.key)}: {format_amount(one.value, one.unit)}." for one in assumed)
 
 
 def _said(step: Mapping[str, Any]) -> str:

@@ -17,9 +17,10 @@ from planner.io.answers import NextStep, Quantity, Told, Verdict
 from planner.io.parts import field
 from planner.io.wording import counted, percent, times
 from planner.predict.evidence.claims import verdicts
-from planner.report.document import Column, Document, Table
+from planner.report.document import Column, Document, Table, numeric
 from planner.report.families import CLOCK, Method, amounts, parts, target
-from planner.report.page import cell, count, duration, size, told
+from planner.report.page import AMOUNTS, told
+from planner.report.page import amounts as written
 from planner.scenario.units import format_duration, format_size
 
 SHOWN = 8  # numbers of hubs that are listed in text
@@ -31,7 +32,6 @@ LINKS = {  # by question: what nobody may have given, and how to give it
     ),
     "How fast are the links of the hubs?": (("server_link.up", "--hub-link", "PRESET"),),
 }
-AMOUNTS = {"time": "time_seconds", "traffic": "traffic_bytes", "rounds": "rounds"}
 NEAR = 0.05  # relative difference of a protocol without hubs below which nothing is decided
 
 
@@ -105,7 +105,7 @@ def _next(found: Answer) -> Iterator[NextStep]:
 
 def _beside(found: Answer, other: Answer) -> dict[str, Any]:
     """What another limit for a hub makes of the answer: its best, and what that takes over the best with this limit."""
-    aim = AMOUNTS[found.question.scenario.objective]
+    aim, _ = AMOUNTS[found.question.scenario.objective]
     taken = []
     for one in (found, other):
         rows = _rows(one)
@@ -188,18 +188,11 @@ def _verdict(found: Answer, rows: Sequence[Communication]) -> Verdict:
 
 def document(answer: Hubs) -> Document:
     """Lay the answer out."""
-    names = ("rounds", "time", "traffic", "models per hub")
+    columns = (Column("protocol"), *numeric("rounds", "time", "traffic", "models per hub"))
     rows = tuple(
-        (
-            row.title,
-            cell(count, row.rounds),
-            cell(duration, row.time_seconds),
-            cell(size, row.traffic_bytes),
-            None if row.models_of_a_hub is None else f"{row.models_of_a_hub:,.0f}",
-        )
+        (row.title, *written(row), None if row.models_of_a_hub is None else f"{row.models_of_a_hub:,.0f}")
         for row in answer.rows
     )
-    table = Table((Column("protocol"), *(Column(name, "number") for name in names)), rows, indent=2, apart=False)
     best = answer.hubs["best"]
     budgets = (
         f"each averages {counted(best['b_hs'], 'node')} (b_hs) and sends to "
@@ -207,7 +200,7 @@ def document(answer: Hubs) -> Document:
     )
     changes = "; ".join(_changes(answer))
     facts = [("Budgets", budgets), *[("Changes", changes)] * bool(changes)]
-    return told(answer, table, kind="Hubs without a trusted cloud", facts=facts)
+    return told(answer, Table(columns, rows), kind="Hubs without a trusted cloud", facts=facts)
 
 
 def _data(answer: Answer) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -247,8 +247,7 @@ def _dominant(table: LabelCounts, found: Measured) -> dict[str, Any]:
 
 
 def _plain(found: Interval | Concentration) -> dict[str, Any]:
-    numbers = {name: getattr(found, name) for name in ("value", "low", "high")}
-    return {name: finite(x) for name, x in numbers.items()}
+    return {name: finite(getattr(found, name)) for name in ("value", "low", "high")}
 
 
 # ---------------------------------------------------------------- the answer
@@ -276,7 +275,7 @@ def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str], kept: 
         rows=rows,
         measure=dict(data),
         warnings=tuple(Caution(text=text) for text in cautions),
-        details=dict(_details(data, cautions)),
+        details={section: tuple(texts) for section, texts in _details(data, cautions)},
         next=tuple(following),
     )
 
@@ -351,12 +350,8 @@ def document(answer: Measurement) -> Document:
     if data["ratio"]["value"] is not None:
         ratio = data["ratio"]
         rows.append(("ratio", "zeta^2/delta^2", f"{ratio['value']:.3g}", _ends(_measured_as(ratio, 0.95), 2), ""))
-    return told(
-        answer,
-        Table((Column("deviation, squared"), Column(""), *numbers), tuple(rows), indent=2, apart=False),
-        kind="Heterogeneity",
-        facts=_facts(answer),
-    )
+    table = Table((Column("deviation, squared"), Column(""), *numbers), tuple(rows))
+    return told(answer, table, kind="Heterogeneity", facts=_facts(answer))
 
 
 def _facts(answer: Measurement) -> Iterator[tuple[str, str]]:
@@ -384,19 +379,14 @@ def _facts(answer: Measurement) -> Iterator[tuple[str, str]]:
         yield "Unknown", "the absolute scale: label counts give the ratio only"
 
 
-def _details(data: Mapping[str, Any], cautions: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _details(data: Mapping[str, Any], cautions: Sequence[str]) -> Iterator[tuple[str, Iterable[str]]]:
     """Sentences of ``--explain``, by section."""
-    span = data["ratio"]["if_lengths_differ"]
-    if span:
-        yield (
-            "lengths",
-            (
-                f"The ratio is {span['low']:.3g} to {span['high']:.3g} if class gradients differ in length by up to "
-                f"{span['by_up_to']:g}; the answer takes them as equally long.",
-            ),
-        )
+    if span := data["ratio"]["if_lengths_differ"]:
+        by = f"{span['by_up_to']:g}; the answer takes them as equally long."
+        ratio = f"The ratio is {span['low']:.3g} to {span['high']:.3g}"
+        yield "lengths", (f"{ratio} if class gradients differ in length by up to {by}",)
     places = (("intra", "within"), ("inter", "between"))
-    yield "concentrations", tuple(f"{word} groups: {_concentration(data['concentrations'][n])}" for n, word in places)
+    yield "concentrations", (f"{word} groups: {_concentration(data['concentrations'][n])}" for n, word in places)
     for key, noun, share, tier in (
         ("dominant_groups", "group", "delta2", 0),
         ("dominant_clients", "client", "zeta2", -1),
@@ -404,16 +394,14 @@ def _details(data: Mapping[str, Any], cautions: Sequence[str]) -> Iterator[tuple
         symbol = data["tiers"][tier]["symbol"]
         yield (
             f"{noun}s",
-            tuple(
+            [
                 f"{shortened(r[noun])}: {percent(r[f'share_of_{share}'], 1)} of {symbol}^2, "
                 f"mostly {shortened(r['label'])} ({percent(r['label_share'])})"
                 for r in data[key]
-            ),
+            ],
         )
-    yield (
-        "correction",
-        tuple(f"{t['symbol']}^2 without correction: {t['squared']['without_correction']:.4g}" for t in data["tiers"]),
-    )
+    plain = ((tier["symbol"], tier["squared"]["without_correction"]) for tier in data["tiers"])
+    yield "correction", (f"{symbol}^2 without correction: {square:.4g}" for symbol, square in plain)
     yield (
         "skew",
         (
@@ -426,7 +414,7 @@ def _details(data: Mapping[str, Any], cautions: Sequence[str]) -> Iterator[tuple
             ),
         ),
     )
-    yield "warnings", tuple(cautions)
+    yield "warnings", cautions
 
 
 def _concentration(part: Mapping[str, Any] | None) -> str:

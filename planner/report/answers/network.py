@@ -15,9 +15,9 @@ from planner.io.csv_rows import csv_text
 from planner.io.listings import Listing, listing
 from planner.io.wording import LISTED, counted, join, join_with_limit, percent, shortened, two
 from planner.network.trees import Layout
-from planner.report.document import Amount, Cell, Column, Section, Sentences, Table
+from planner.report.document import Cell, Column, Section, Table
 from planner.report.families import defaults
-from planner.report.page import assumed, brief, duration, shortened_to
+from planner.report.page import assumed, brief, cell, duration, shortened_to
 from planner.scenario.units import format_duration
 
 LEAST = 0.005  # share below which nothing is gained
@@ -72,7 +72,7 @@ def _tree(question: Question, one: Tree) -> tuple[Cell, ...]:
     others, whole = len(one.as_good), len(question.network.places)
     more = f" or {'any' if others == whole - 1 else f'{others} more'}" if others else ""
     where = shortened(question.network.places[layout.server], 24 - len(more)) + more
-    return (one.title, where, seconds, one.given, one.saves, f"~{one.rounds:,.0f}", _about(one.total))
+    return (one.title, where, seconds, one.given, one.saves, f"~{one.rounds:,.0f}", cell(duration, one.total))
 
 
 def _tree_data(question: Question, one: Tree) -> dict[str, Any]:
@@ -258,7 +258,7 @@ def groupings(question: Question, found: list[Grouping]) -> Listing:
         Column("rounds", "count"), Column("time", "duration"),
     )  # fmt: skip
     rows = tuple(
-        (one.kind, one.delta2, one.best.title, one.seconds, f"~{one.best.rounds:,.0f}", _about(one.best.total))
+        (one.kind, one.delta2, one.best.title, one.seconds, f"~{one.best.rounds:,.0f}", cell(duration, one.best.total))
         for one in found
     )
     data = [
@@ -299,7 +299,7 @@ def _document(
     most = SHOWN // len(tables)
     longer = [one for one in tables if len(one.rows) > most]
     whole = [Section(f"table-{i}", one.label, (replace(one, label=""),)) for i, one in enumerate(longer, 1)]
-    whole.append(Section("notes", "Notes", tuple(Sentences(text, indent=2) for text in (*notes, *_basis(question)))))
+    whole.append(Section.said("notes", "Notes", (*notes, *_basis(question))))
     shown = [replace(one, rows=one.rows[:most], apart=i > 0) for i, one in enumerate(tables)]
     left = sum(len(one.rows[most:]) for one in tables)
     facts = [("More", f"{counted(left, 'row')}: --explain")] * (left > 0)
@@ -309,11 +309,6 @@ def _document(
 
 def _table(columns: Sequence[Column], rows: Iterable[tuple[Cell, ...]], label: str) -> Table:
     return Table(tuple(columns), tuple(rows), label=label.capitalize(), apart=False, indent=2)
-
-
-def _about(seconds: float) -> Amount:
-    """A predicted time, with two digits."""
-    return Amount(f"~{duration(seconds)}", seconds)
 
 
 def _basis(question: Question) -> Iterator[str]:

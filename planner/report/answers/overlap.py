@@ -18,7 +18,7 @@ from planner.io.answers import NextStep, Quantity, Sensitivity, Status, Told, Ve
 from planner.io.csv_rows import csv_text
 from planner.io.parts import field
 from planner.io.wording import counted, percent, shortened, times
-from planner.report.document import Column, Document, Table
+from planner.report.document import Column, Document, Table, numeric
 from planner.report.families import CLOCK, WORST, Method, amounts, parts, target
 from planner.report.page import cell, change, count, duration, size, told
 
@@ -202,10 +202,7 @@ def _changes(found: Answer) -> Iterator[Sensitivity]:
 
 def document(answer: Overlap) -> Document:
     """Lay the answer out."""
-    columns = (
-        Column("method"),
-        *(Column(name, "number") for name in ("links", "airtime", "time", "rounds", "traffic")),
-    )
+    columns = (Column("method"), *numeric("links", "airtime", "time", "rounds", "traffic"))
     rows = tuple((row.title, f"{row.links:,}", *_cells(answer, row)) for row in answer.rows)
     gain = answer.overlap["gain"]
     needed = answer.overlap["break_even"]["objective"]
@@ -217,7 +214,7 @@ def document(answer: Overlap) -> Document:
     if share is not None:
         said += f"; above it in {_share(share)} of draws"
     facts = [("Break-even", said), *[("Measured", measured)] * (measured is not None)]
-    return told(answer, Table(columns, rows, indent=2, apart=False), kind="Overlapping servers", facts=facts)
+    return told(answer, Table(columns, rows), kind="Overlapping servers", facts=facts)
 
 
 def _cells(answer: Overlap, row: Attached) -> Iterator[str]:

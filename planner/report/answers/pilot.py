@@ -149,15 +149,15 @@ def document(pilot: Pilot, output: Path | None, within: float | None, left_out: 
     if any(one.times for one in pilot.beside):
         below.append(_by_time(pilot))
     blocks: list[Block] = [narrow, *(Sentences(text, indent=2) for text in below)] if pilot.rounds else []
-    rates = tuple(
-        Sentences(f"{_name(one)}: {' to '.join(dict.fromkeys(f'{rate:.3g}' for rate in one.good_rates))}", indent=2)
+    rates = (
+        f"{_name(one)}: {' to '.join(dict.fromkeys(f'{rate:.3g}' for rate in one.good_rates))}"
         for one in (*pilot.topologies, *pilot.beside)
         if one.good_rates
     )
     sections = (
         Section("rows", "The race", (table,) * bool(pilot.rounds)),
-        Section("rates", "Good rates", rates),
-        Section("limits", "Limits", tuple(Sentences(text, indent=2) for text in limits)),
+        Section.said("rates", "Good rates", rates),
+        Section.said("limits", "Limits", limits),
     )
     shared = {"warnings": warnings, "next": _next(pilot, output, within), "metric": pilot.metric}
     shared |= {"status": pilot.verdict.status if pilot.verdict.status in ("best", "toss-up") else "measured"}

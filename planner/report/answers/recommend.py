@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, product
 
 from planner.decide.explain import SHORT, term
-from planner.decide.recommendation import SHARING, Corrected, Division, Drawn, InCase, Recommendation, Row
+from planner.decide.recommendation import SHARING, Corrected, Division, Drawn, InCase, Other, Recommendation, Row
 from planner.decide.uncertainty.distributions import CLOCK, FACTOR, LINK
 from planner.decide.verdict import TOLD
 from planner.io.answers import KnownValue, Quantity
@@ -26,8 +26,9 @@ from planner.report.document import (
     Section,
     Sentences,
     Table,
+    numeric,
 )
-from planner.report.page import about, change_in, count, duration, page, size
+from planner.report.page import AMOUNTS, about, change_in, count, duration, page
 from planner.report.render.table import first_that_fits
 from planner.scenario.fields import CHOICES
 from planner.scenario.sections import BY_LOSS
@@ -39,12 +40,7 @@ OF_FOOTPRINT: Mapping[str, tuple[str, Callable[[float], str]]] = {
     "money": ("money", "{:,.4g}".format),
 }
 BEGUN = "rounds begun"
-SHOWN_AS: Mapping[str, tuple[str, Callable[[float], str]]] = {
-    "time": ("time_seconds", duration),
-    "rounds": ("rounds", count),
-    BEGUN: ("participation", count),
-    "traffic": ("traffic_bytes", size),
-}
+SHOWN_AS: Mapping[str, tuple[str, Callable[[float], str]]] = {**AMOUNTS, BEGUN: ("participation", count)}
 NAMED = {"money": "money (your currency)"}  # columns
 UNDER = {BEGUN: "begun"}  # columns below a heading of their own
 SHOWN, LEAST = 6, 3  # topologies on the page: at most, and where it has many other lines
@@ -56,9 +52,9 @@ NO_END = "no end]"  # of an interval
 METHODS = "Methods"  # a fact of those that were asked for and have no row
 RANGES = "Ranges"  # a fact of times between the ends of ranges
 SCALE = "Rounds"  # a fact of how far they may be off as a whole
-LAST = (METHODS, RANGES, SCALE)  # facts that go last
+LAST = ((METHODS, RANGES, SCALE), (METHODS, SCALE), ())  # facts that are left where a page has no room for others
 DIVISIONS = 12  # lines of a table of divisions for people; csv and json have all
-AMOUNTS = (Column("rounds", "count"), Column("time", "duration"), Column("traffic", "size"))
+WHOLE = (Column("rounds", "count"), Column("time", "duration"), Column("traffic", "size"))
 
 
 def document(answer: Recommendation) -> Document:
@@ -70,12 +66,9 @@ def document(answer: Recommendation) -> Document:
         return page(answer, _table(answer, shown, widths), sections, facts=about, kind="Recommendation")
 
     numbers = (SHOWN,) if few else range(SHOWN, LEAST - 1, -1)
-    kept = [
-        tuple(fact for fact in facts if fact[0] in last) for last in ((METHODS, RANGES, SCALE), (METHODS, SCALE))
-    ]  # go last
-    least = ((numbers[-1], len(WIDTHS) - 1, about) for about in (*kept, ()))
-    known = chain(product(numbers, range(len(WIDTHS)), (facts,)), least)
-    return first_that_fits(laid(shown, WIDTHS[i:], about) for shown, i, about in known)
+    widths = [WIDTHS[i:] for i in range(len(WIDTHS))]
+    least = ((numbers[-1], widths[-1], [fact for fact in facts if fact[0] in last]) for last in LAST)
+    return first_that_fits(laid(*how) for how in chain(product(numbers, widths, (facts,)), least))
 
 
 # ---------------------------------------------------------------- the page
@@ -112,14 +105,19 @@ def _just_above_one(answer: Recommendation) -> bool:
 
 def _skips(answer: Recommendation) -> bool:
     """Whether a topology that ties for the best takes more than one that does not, in one of the cases shown."""
-    whole = next((one for one in answer.verdict.cases if one.on == SHARING), answer.verdict)
     for value in answer.open_cases:
-        best = next((one.best for one in whole.cases if one.value == value), whole.best)
+        best = _best(answer, value)
         ratios = {r.id: one.ratio for r in answer.ranking for one in r.cases if one.value == value and one.ratio}
         last = max((float(ratios[id_]) for id_ in best), default=0.0)
         if any(ratio < last for id_, ratio in ratios.items() if id_ not in best):
             return True
     return False
+
+
+def _best(answer: Recommendation, case: str) -> tuple[str, ...]:
+    """What is best in a case of how links are shared, else in all."""
+    whole = next((one for one in answer.verdict.cases if one.on == SHARING), answer.verdict)
+    return next((one.best for one in whole.cases if one.value == case), whole.best)
 
 
 def _rows(answer: Recommendation, most: int, between: str | None, whole: bool = True) -> Table:
@@ -258,11 +256,9 @@ def _facts(answer: Recommendation) -> Iterator[tuple[str, str]]:
 
 def _between_ends(answer: Recommendation) -> str:
     """Say what the best take between the ends of ranges of links and compute that were given."""
-    whole = next((one for one in answer.verdict.cases if one.on == SHARING), answer.verdict)
     said = []
     for value in answer.open_cases or ("",):
-        best = next((one.best for one in whole.cases if one.value == value), whole.best)
-        for row in map(answer.row, best[: 1 if value else RANGED]):
+        for row in map(answer.row, _best(answer, value)[: 1 if value else RANGED]):
             time = next((one.time for one in row.cases if value and one.value == value), row.time_seconds)
             if time is not None and time.low is not None and time.high is not None:
                 where = f" ({CASES[value]})" if value else ""
@@ -319,7 +315,7 @@ def _numbers(answer: Recommendation) -> Iterator[Block]:
     columns = (
         Column("topology"),
         Column("rank"),
-        *AMOUNTS,
+        *WHOLE,
         Column("time/round", "duration"),
         Column("vs best"),
         *(one for case in others for one in (Column(f"time, {CASES[case]}", "duration"), Column("vs best"))),
@@ -387,7 +383,7 @@ def _footprint(answer: Recommendation) -> Iterator[Block]:
         (row.title, *(_known(getattr(row, name), write) for name, write in amounts), ", ".join(row.left_out))
         for row in answer.rows
     )
-    columns = (Column("topology"), *(Column(name, "number") for name in OF_FOOTPRINT), Column("left out"))
+    columns = (Column("topology"), *numeric(*OF_FOOTPRINT), Column("left out"))
     yield Table(columns, rows, label="Energy, carbon and money to the target, and what their sources allow")
 
 
@@ -419,9 +415,9 @@ def _searched(answer: Recommendation, heading: str, letter: str, rows: Sequence[
     columns = (
         Column(""),
         *(Column(name, "count") for name in ("G", "M", *counts)),
-        *(Column(name, "number") for name in ("zeta", "delta")),
+        *numeric("zeta", "delta"),
         Column("topology"),
-        *AMOUNTS,
+        *WHOLE,
     )
     cells: tuple[tuple[Cell, ...], ...] = tuple(
         (
@@ -452,7 +448,7 @@ def _terms(answer: Recommendation) -> Iterator[Block]:
             entries.append((row.title, f"{term(row.dominant_term)}: {percent(share)} of its bound{cap}"))
     if entries:
         yield Facts(tuple(entries))
-        columns = (Column("topology"), *(Column(SHORT.get(name, name), "number") for name in answer.rows[0].terms))
+        columns = (Column("topology"), *numeric(*(SHORT.get(name, name) for name in answer.rows[0].terms)))
         rows: list[tuple[Cell, ...]] = [(row.title, *row.terms.values()) for row in answer.ranking if row.terms]
         yield Table(columns, tuple(rows), label="Parts of each bound", detail=True)
 
@@ -513,7 +509,7 @@ def _sensitivity(answer: Recommendation) -> Iterator[Block]:
     columns = (
         Column("input"),
         Column("known"),
-        *(Column(name, "number") for name in ("low", "middle", "high")),
+        *numeric("low", "middle", "high"),
         Column("Sobol, total", "share"),
         Column("lead at low"),
         Column("lead at high"),
@@ -592,13 +588,8 @@ def _guarantees(answer: Recommendation) -> Iterator[Block]:
 
 def _rates(answer: Recommendation) -> Iterator[Block]:
     whence = "measured" if answer.recommend.predictor == "pilot" else "predicted"
-    columns = (
-        Column("topology"),
-        *(
-            Column(name, "number")
-            for name in (f"effective, {whence}", "of a step", "effective, bound", "of a step, bound")
-        ),
-    )
+    names = (f"effective, {whence}", "of a step", "effective, bound", "of a step, bound")
+    columns = (Column("topology"), *numeric(*names))
     rows = [
         (row.title, row.rate_predicted, row.rate_predicted_raw, row.rate_bound, row.rate_bound_raw)
         for row in answer.ranking
@@ -615,15 +606,16 @@ def _methods(answer: Recommendation) -> Iterator[Block]:
     entries = []
     for other in answer.recommend.others:
         asks = f" (`{' '.join(other.argv)}`)" if other.argv else ""
-        if other.rounds is not None:
-            amounts = (other.rounds, other.time_seconds, other.traffic_bytes)
-            numbers = ", ".join(column.text(n) for column, n in zip(AMOUNTS, amounts, strict=True))
-            entries.append((other.title, f"rounds, time, traffic: {numbers}; {other.why}{asks}"))
-        else:
-            entries.append((other.title, f"{other.why}{asks}"))
+        numbers = "" if other.rounds is None else f"rounds, time, traffic: {_whole(other)}; "
+        entries.append((other.title, f"{numbers}{other.why}{asks}"))
     yield Facts(tuple(entries))
     if answer.recommend.corrected is not None:
         yield Sentences(_gradient_correction(answer, answer.recommend.corrected))
+
+
+def _whole(one: Other | Corrected) -> str:
+    amounts = (one.rounds, one.time_seconds, one.traffic_bytes)
+    return ", ".join(column.text(number) for column, number in zip(WHOLE, amounts, strict=True))
 
 
 def _gradient_correction(answer: Recommendation, found: Corrected) -> str:
@@ -635,11 +627,9 @@ def _gradient_correction(answer: Recommendation, found: Corrected) -> str:
             f"{stars} sends one more vector in every transfer, and would save no rounds by this prediction. Runs with "
             "strongly different clients did gain (docs/validation.md, corrected-gains)."
         )
-    amounts = (found.rounds, found.time_seconds, found.traffic_bytes)
-    numbers = ", ".join(column.text(n) for column, n in zip(AMOUNTS, amounts, strict=True))
     return (
-        f"{stars} sends one more vector in every transfer. At best: {numbers}, as with clients that are alike. It was "
-        f"neither run nor ranked; no deviation enters {found.bound_id}, an order up to a constant."
+        f"{stars} sends one more vector in every transfer. At best: {_whole(found)}, as with clients that are alike. "
+        f"It was neither run nor ranked; no deviation enters {found.bound_id}, an order up to a constant."
     )
 
 

@@ -50,7 +50,7 @@ def checked(found: Check) -> Listing:
     changed += [f"{name} was {then}, and is {now}." for name, (then, now) in found.software.items()]
     rows = [{"at": d.at, "then": d.then, "now": d.now} for d in differences]
     cells = tuple((d.at, _short(d.then), _short(d.now)) for d in differences)
-    table = Table((Column("place"), Column("then"), Column("now")), cells, indent=2)
+    table = Table((Column("place"), Column("then"), Column("now")), cells)
     return brief(listing("rerun", text, own, rows, warnings=changed), table if cells else (), kind="Check of a run")
 
 

@@ -9,14 +9,14 @@ from planner.decide.tuned import MORE, MOST_SAID, Plan, Tuned
 from planner.decide.tuning import Aim
 from planner.io.wording import counted, percent, times
 from planner.predict.predictors import guaranteed
-from planner.report.document import Cell, Column, Document, Section, Table
-from planner.report.page import cell, count, duration, size, told
+from planner.report.document import Cell, Column, Document, Section, Table, numeric
+from planner.report.page import amounts, cell, told
 from planner.report.render.table import first_that_fits
 
 SHOWN, FEWEST = 6, 3  # rows of the front on a page: at most, and where it has many other lines
 LISTED = 40  # and in its section
 LESS = 0.05  # relative difference that a page points out
-RATES = ("effective", "raw", "effective, bound", "raw, bound")
+RATES = ("rate, effective", "rate, raw", "rate, effective, bound", "rate, raw, bound")
 
 
 def document(answer: Tuned) -> Document:
@@ -33,7 +33,7 @@ def _laid(answer: Tuned, most: int, *, in_short: bool) -> Document:
         Column("topology"),
         Column("K", "count"),
         *([Column(answer.tune.passes, "count")] if several else []),
-        *(Column(name, "number") for name in ("time", "traffic", "rounds", *more)),
+        *numeric("time", "traffic", "rounds", *more),
         Column(""),
     )
     chosen = next(row for row in answer.rows if row.recommended)
@@ -51,8 +51,6 @@ def _laid(answer: Tuned, most: int, *, in_short: bool) -> Document:
         ),
         label="Choices to one target",
         best=frozenset(i for i, row in enumerate(rows) if row.recommended),
-        indent=2,
-        apart=False,
     )
     facts = tuple(_facts(answer, chosen, in_short=in_short))
     return told(answer, table, kind="Steps and rates", facts=facts, without=("Evidence",), sections=[_front(answer)])
@@ -60,7 +58,7 @@ def _laid(answer: Tuned, most: int, *, in_short: bool) -> Document:
 
 def _amounts(row: Plan, more: Iterable[Aim]) -> tuple[str, ...]:
     others = (cell(MORE[aim][2], getattr(row, MORE[aim][0])) for aim in more)
-    return cell(duration, row.time_seconds), cell(size, row.traffic_bytes), cell(count, row.rounds), *others
+    return *amounts(row, ("time", "traffic", "rounds")), *others
 
 
 def _more(answer: Tuned) -> list[Aim]:
@@ -159,8 +157,7 @@ def _front(answer: Tuned) -> Section:
     columns = (
         Column("topology"),
         *(Column(name, "count") for name in ("K", answer.tune.passes)),
-        *(Column(name, "number") for name in ("time", "traffic", "rounds", *more)),
-        *(Column(f"rate, {name}", "number") for name in RATES),
+        *numeric("time", "traffic", "rounds", *more, *RATES),
     )
     rows: list[tuple[Cell, ...]] = [
         (

@@ -31,9 +31,9 @@ def listed(findings: Sequence[Finding]) -> Listing:
             f"Predicted by: {one.prediction}.",
             f"Judged by: {one.quantity}. {also}.",
         )
-        sections.append(Section(one.id, one.id, tuple(Sentences(text, indent=2) for text in sentences)))
+        sections.append(Section.said(one.id, one.id, sentences))
     cells = tuple((one.id, textwrap.shorten(one.statement, SENTENCE, placeholder=" ...")) for one in findings)
-    table = Table((Column("claim"), Column("statement")), cells, indent=2)
+    table = Table((Column("claim"), Column("statement")), cells)
     following = ("... --explain CLAIM", "hfl-plan validate run CLAIM")
     rows = map(_data, findings)
     answer = listing("validate-list", f"{counted(len(findings), 'claim')}.", None, rows, next=following)
@@ -55,7 +55,7 @@ def document(found: Validation) -> Listing:
         sections.append(Section(one.id, one.id, tuple(blocks)))
     names = ("claim", "verdict", "for", "against", "undecided")
     columns = tuple(Column(name, "count" if i > 1 else "text") for i, name in enumerate(names))
-    table = Table(columns, tuple(sorted(rows, key=lambda row: row[1] == "not run")), indent=2)
+    table = Table(columns, tuple(sorted(rows, key=lambda row: row[1] == "not run")))
     facts = [("Runs" if not i else "", text) for i, text in enumerate((*map(_where, found.machines), found.told))]
     lines = ((one.id, by.metric, row) for one in found.findings for by in one.by for row in by.rows)
     records = tuple({"claim": claim, "metric": metric, **_row(row)} for claim, metric, row in lines)

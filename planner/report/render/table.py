@@ -48,7 +48,6 @@ def _lines_of(block: Block, terminal: int | None) -> Iterator[Line]:
     elif isinstance(block, Figure):
         yield from block.lines(terminal or WIDEST)
     elif isinstance(block, Facts):
-        yield from [[("", "")]] * (block.apart and bool(block.entries))
         yield from ([(label, "dim" if block.strong else ""), (text, "")] for label, text in block.lines())
     elif isinstance(block, Heading):
         yield from _heading(block.text)
