@@ -16,9 +16,8 @@ from planner.io.text import suggest
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from planner.plot import Rows
+    from planner.plot import Draw, Picture
 
-Draw = Callable[[], tuple["Figure", "Rows", str]]
 OF_RECOMMEND: Mapping[str, str] = {
     **{"forest": "forest", "sensitivity": "tornado", "front": "front", "hours": "hours", "tiers": "tiers"},
     **{"diagram": "diagram", "bound": "bound", "calibration": "calibration"},
@@ -68,7 +67,7 @@ class Plot:
         vars(axes)["_repr_html_"] = partial(image, drawn, says)  # no pyplot is told of the figure, and shows it
         return axes
 
-    def figure(self, kind: str = "") -> tuple[Figure, Rows, str]:
+    def figure(self, kind: str = "") -> Picture:
         """Return a picture as a figure, its numbers, and its words.
 
         Raises:
@@ -113,7 +112,7 @@ def of_counts(before: Path, after: str | None = None) -> Plot:
 
     held = frames.content(before)
 
-    def draw() -> tuple[Figure, Rows, str]:
+    def draw() -> Picture:
         from planner.plot import grouping
 
         with frames.held() as holder:

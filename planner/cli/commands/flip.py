@@ -13,7 +13,7 @@ from planner.cli.options import declare
 from planner.cli.output import Asked, Result
 
 if TYPE_CHECKING:
-    from planner.report.sheet.drawing import Drawn
+    from planner.plot import Picture
     from planner.scenario.resolve import Scenario
 
 
@@ -64,7 +64,7 @@ def flip(  # reason: one parameter for every option
 
     found = map_of(scenario, phase, competing, cells)
 
-    def drawn_map() -> Drawn:
+    def drawn_map() -> Picture:
         from planner.plot import phase as picture
 
         return *picture.draw(found), picture.says(found)

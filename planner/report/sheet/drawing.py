@@ -7,19 +7,15 @@ can also repaint. Ids get the picture's name in front, as several pictures share
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from planner.errors import PlannerError
 
 if TYPE_CHECKING:
-    from planner.plot import Rows
-
-Drawn = tuple[Any, "Rows", str]
-Draw = Callable[[], Drawn]
-"""Draws a picture: its figure, its numbers, and what it shows in words."""
+    from planner.plot import Draw
 
 STYLE = re.compile(r' style="([^"]*)"')
 ID = re.compile(r'\bid="([^"]*)"')

@@ -6,21 +6,21 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hflbounds.topology import all_topologies
 from planner.decide.recommendation import SHARING
 from planner.io.wording import CASES
-from planner.report.sheet.drawing import Draw, Drawn
 
 if TYPE_CHECKING:
     from planner.io.answers import Answer
+    from planner.plot import Draw, Picture
     from planner.scenario.values import Scenario
 
 RANKED = ("recommend", "flip", "phase")  # commands whose answer is an order of topologies
 POINTS = 6  # topologies in the picture of time against traffic
 
-Wanted = tuple[str, str, Draw]
+Wanted: TypeAlias = "tuple[str, str, Draw]"
 """Id, place in the report, and what draws it."""
 
 
@@ -57,7 +57,7 @@ def of_counts(before: Path, after: str | None = None) -> Iterator[Wanted]:
     yield "grouping", "answer", partial(grouping.of_counts, before, after)
 
 
-def race(pilot: str) -> Drawn:
+def race(pilot: str) -> Picture:
     """Draw what a pilot measured, from the text of its file."""
     from planner.data.pilot import Pilot
     from planner.io.json_documents import fitted
@@ -66,7 +66,7 @@ def race(pilot: str) -> Drawn:
     return picture.draw(fitted(Pilot, json.loads(pilot)))
 
 
-def _front(rows: Sequence[Mapping[str, Any]], about: str) -> Drawn:
+def _front(rows: Sequence[Mapping[str, Any]], about: str) -> Picture:
     from planner.plot import front, plain
 
     known = {id_ for depth in (1, 2, 3) for id_ in all_topologies(depth)}
@@ -88,7 +88,7 @@ def _front(rows: Sequence[Mapping[str, Any]], about: str) -> Drawn:
     return drawn, numbers, f"Time against traffic of {len(points)} ways to the target, both logarithmic."
 
 
-def _said(words: str, draw: Any, scenario: Scenario) -> Drawn:
+def _said(words: str, draw: Any, scenario: Scenario) -> Picture:
     figure, rows, says = draw(scenario)
     return figure, rows, f"With {words}. {says}" if words else says
 
