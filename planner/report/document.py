@@ -171,8 +171,7 @@ class Table:
         if over <= 0 or self.above or len(self.columns) < 2:
             yield self
         elif wordy and widths[widest] - over >= NARROWEST:
-            room = widths[widest] - over
-            cells = [[*row] for row in ([c.name for c in self.columns], *self.texts())]
+            room, cells = widths[widest] - over, [[*row] for row in texts]
             for row in cells:
                 row[widest] = "\n".join(textwrap.wrap(row[widest], room, break_on_hyphens=False))
             columns = [replace(c, name=name) for c, name in zip(self.columns, cells[0], strict=True)]

@@ -354,11 +354,9 @@ def warned(answer: Answer) -> Iterator[tuple[str, str]]:
         sentence, dot, rest = first.text.partition(". ")
         if len(sentence) > LONGEST:
             sentence, dot, rest = _clauses(sentence), "", sentence
-        more = ["--explain warnings"] * bool(rest or left)
-        yield (
-            "Warning",
-            f"{sentence}{dot.strip()}{''.join(f' ({left} more: {m})' if left else f' ({m})' for m in more)}",
-        )
+        others = f"{left} more: " if left else ""
+        more = f" ({others}--explain warnings)" if rest or left else ""
+        yield "Warning", f"{sentence}{dot.strip()}{more}"
 
 
 def _clauses(sentence: str) -> str:
@@ -407,14 +405,12 @@ def _sure_by_time(answer: Answer) -> bool:
 
 def steps(answer: Answer) -> Iterator[tuple[str, str]]:
     """Ask what is unknown, and name the next commands."""
-    for asks, label in ((True, "Ask"), (False, "Next")):
-        found = [one for one in answer.next if one.asks is asks]
-        if asks:
-            yield from ((label, f"{one.why}   {as_typed(one)}") for one in found[:1])
-        elif found:
-            other = any(one.argv[0] != "..." for one in found[:2])
-            this = f"hfl-plan {answer.schema.split('/')[1].replace('-', ' ')} ..." if other else "..."
-            yield label, "    ".join(as_typed(one, this) for one in found[:2])
+    if asked := [one for one in answer.next if one.asks]:
+        yield "Ask", f"{asked[0].why}   {as_typed(asked[0])}"
+    if named := [one for one in answer.next if not one.asks][:2]:
+        other = any(one.argv[0] != "..." for one in named)
+        this = f"hfl-plan {answer.schema.split('/')[1].replace('-', ' ')} ..." if other else "..."
+        yield "Next", "    ".join(as_typed(one, this) for one in named)
 
 
 def as_typed(one: NextStep, this: str = "...") -> str:

@@ -110,16 +110,13 @@ def _question(
     if missing := [name for name in NEEDED if name not in numbers]:
         raise options.lacking("a worst case", missing)
     topology = _tree(bound, numbers, tiers, shape)
-    deltas = bound_tree.split("--deltas", shape.get("deltas"), topology.depth)
+    deltas, of_tiers = bound_tree.split("--deltas", shape.get("deltas"), topology.depth), list[str]()
     if deltas is None:
-        letters = [one.deviation for one in tier_symbols(topology.depth)]
-        if lacking := [name for name in letters if name not in numbers]:
+        of_tiers = [one.deviation for one in tier_symbols(topology.depth)]
+        if lacking := [name for name in of_tiers if name not in numbers]:
             way = "--deltas 1/0.5" if topology.depth != 2 else " ".join(f"--set {name}=1" for name in lacking)
             raise ScenarioError(f"--deltas: a worst case needs the heterogeneity of each tier. Write {way}.")
-        deltas = [str(numbers[name]) for name in letters]
-        of_tiers = letters
-    else:
-        of_tiers = []
+        deltas = [str(numbers[name]) for name in of_tiers]
     _heeded(numbers, [*(["G", "M", "P"] if tiers is None else []), *of_tiers])
     with options.refusals():
         told = {name: numbers[name] for name in ("K", "R")} | {"draws": draws}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from planner.decide.contrast import AIMS, Alone, Contrast, turn
@@ -12,7 +12,7 @@ from planner.io.parts import Part, field
 from planner.io.wording import CASES, counted, input_words, join, join_with_limit, names_or, shortened, times
 from planner.report.answers.recommend import OF_FOOTPRINT, SHOWN_AS
 from planner.report.document import Cell, Column, Document, Table, numeric
-from planner.report.page import about, told
+from planner.report.page import cell, told
 from planner.scenario.fields import FIELDS
 
 LONGEST, BESIDE = 22, 15  # letters of a cell, and of a name with two more columns beside it
@@ -252,24 +252,15 @@ def _topologies(answer: Compared) -> Table:
     ratios = bool(aimed) or told[0]["target"] == told[1]["target"] or bool({*AIMS} & {row.id for row in answer.rows})
     rows: list[tuple[Cell, ...]] = []
     for id_ in ids:
-        each = [side.get(id_) for side in sides]
-        amounts = [_written(one, name, write) for one in each]
-        ratio = [_ratio(each[0], each[-1], name)] * ratios
+        each = [(side.get(id_, {}).get(name) or {}).get("value") for side in sides]
+        amounts = [cell(write, amount) for amount in each]
+        was, now = each[0], each[-1]
+        ratio = [times(now / was) if was and now is not None else "-"] * ratios
         rows.append((titles[id_], *([*amounts, *ratio] if answer.rows else amounts[:1])))
     named = (word, *heads, *["ratio"] * ratios) if answer.rows else ("topology", word)
     columns = (Column(named[0]), *numeric(*named[1:]))
     which, label = frozenset(i for i, id_ in enumerate(ids) if id_ in best), f"Topologies by {word}"
     return Table(columns, tuple(rows), label=label, best=which, indent=2, apart=bool(answer.rows))
-
-
-def _written(row: Any, name: str, write: Callable[[float], str]) -> Cell:
-    number = None if row is None else row[name]
-    return None if number is None else about(write(number["value"]), number["value"])
-
-
-def _ratio(before: Any, after: Any, name: str) -> Cell:
-    was, now = (None if row is None or row[name] is None else row[name]["value"] for row in (before, after))
-    return times(now / was) if was and now is not None else None
 
 
 def _facts(answer: Compared) -> Iterator[tuple[str, str]]:

@@ -72,8 +72,9 @@ def estimated(
     notes = _notes(losses, found)
     if gram is not None:
         write(gram, _gram(found), force, "--gram")
+    profile = _profile(losses, found, notes)
     following = _next(hook, found, output if output is not None and output.suffix == ".json" else None)
-    return _page(_document(hook, losses, found), losses, found, notes, following), _profile(losses, found, notes).text()
+    return _page(_document(hook, losses, found, profile), losses, found, notes, following), profile.text()
 
 
 # ---------------------------------------------------------------- answers
@@ -234,15 +235,12 @@ def _gram(found: Estimated) -> str:
     return csv_text([["label", *found.labels], *rows])
 
 
-def _document(hook: Path, losses: Partitioned, found: Estimated) -> dict[str, Any]:
-    sizes = _sizes(found)
+def _document(hook: Path, losses: Partitioned, found: Estimated, profile: Profile) -> dict[str, Any]:
     return {
         "hook": str(hook),
-        "groups": len(sizes),
-        "clients": sum(sizes),
-        "clients_per_group": {"mean": sum(sizes) / len(sizes), "least": min(sizes), "most": max(sizes)},
+        **{name: profile.to_json()[name] for name in ("groups", "clients", "clients_per_group")},
         "labels": list(found.labels),
-        "parameters": len(losses.start()),
+        "parameters": profile.parameters,
         "run": {
             "topology": "star-star",
             "rate": found.rate,

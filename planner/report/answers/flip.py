@@ -295,8 +295,8 @@ def map_document(found: Phase) -> Listing:
         (format_amount(y.values[i], y.unit), tuple(_cell(found, i, j) for j in range(len(x.values))))
         for i in reversed(upwards)
     )
-    i, j = _nearest(y.values, y.now), _nearest(x.values, x.now)
-    here = None if i is None or j is None else (len(upwards) - 1 - i, j)
+    at = _at(found)
+    here = None if at is None else (len(upwards) - 1 - at[0], at[1])
     figure = Figure(says, rows, tuple(format_amount(value, x.unit) for value in x.values), here)
     answer = listing("flip-map", f"{says}.", found.to_json(), found.rows())
     return brief(answer, [figure, *map(Sentences, _legend(found))], kind="Map of the best topology")
@@ -312,18 +312,12 @@ def _legend(found: Phase) -> list[str]:
     for reason, words in OUTSIDE.items():
         if reason in present:
             said.append(f"{_mark(SIGNS[reason], found) if reason in SIGNS else 'small letters'}: {words}.")
-    now = ", ".join(
-        f"{input_words(axis.parameter)} {format_amount(axis.now, axis.unit)}" for axis in (found.x, found.y)
-    )
-    i, j = _nearest(found.y.values, found.y.now), _nearest(found.x.values, found.x.now)
     there = "which lies outside"
-    if i is not None and j is not None:
-        cells = ((found.x, found.x.values[j]), (found.y, found.y.values[i]))
-        there = "in the cell of " + ", ".join(
-            f"{input_words(a.parameter)} {format_amount(v, a.unit)}" for a, v in cells
-        )
+    if at := _at(found):
+        i, j = at
+        there = f"in the cell of {_place(found, found.x.values[j], found.y.values[i])}"
         there += f": {join_names(found.tied[i][j])}" if found.tied[i][j] else ""
-    said.append(f"[] the scenario: {now}, {there}.")
+    said.append(f"[] the scenario: {_place(found, found.x.now, found.y.now)}, {there}.")
     return [*said, "Cells are by prediction alone: what its error leaves open is not marked."]
 
 
@@ -345,8 +339,18 @@ def _cell(found: Phase, i: int, j: int) -> tuple[str, str]:
     return shown.lower() if reason else shown, color if len(tied) == 1 else ""
 
 
-def _nearest(values: Sequence[float], now: float) -> int | None:
-    """The cell a value falls into; None where it lies beyond them."""
-    if not values[0] <= now <= values[-1]:
-        return None
-    return min(range(len(values)), key=lambda k: abs(values[k] - now) / values[k])
+def _place(found: Phase, x: float, y: float) -> str:
+    """Values of the two inputs in words."""
+    each = ((found.x, x), (found.y, y))
+    return ", ".join(f"{input_words(axis.parameter)} {format_amount(value, axis.unit)}" for axis, value in each)
+
+
+def _at(found: Phase) -> tuple[int, int] | None:
+    """The cell that the scenario falls into, upwards and across; None where it lies beyond them."""
+    cell = []
+    for axis in (found.y, found.x):
+        if not axis.values[0] <= axis.now <= axis.values[-1]:
+            return None
+        apart = [abs(value - axis.now) / value for value in axis.values]
+        cell.append(apart.index(min(apart)))
+    return cell[0], cell[1]

@@ -233,39 +233,36 @@ def _totals(answer: Answer, i: int) -> dict[str, float]:
 # ---------------------------------------------------------------- sentences
 
 
-def _sentences(answer: Answer) -> list[str]:
+def _sentences(answer: Answer) -> Iterator[str]:
     best, budgets, scenario = answer.hubs, answer.budgets, answer.question.scenario
-    said = []
     if budgets.b_hs == answer.question.setting.learning.n:
         servers = "one server" if budgets.n_h == 1 else f"{budgets.n_h} servers"
-        said.append(
+        yield (
             f"Each hub hears every node: that is {servers}, and each handles {best.models_of_a_hub:,.0f} models a "
             "round. --per-hub limits that."
         )
     least, most = answer.ties
     if least < most:
-        said.append(
-            f"{least:,} to {most:,} hubs are within {percent(scenario.resolution)} of it by {scenario.objective}."
-        )
+        yield f"{least:,} to {most:,} hubs are within {percent(scenario.resolution)} of it by {scenario.objective}."
     if (local := _local(answer)) is not None:
         more = (local.rounds / best.rounds, local.seconds / best.seconds, local.bytes / best.bytes)
-        said.append(
+        yield (
             f"EL-Local with {local.edges:,.0f} edges against {best.edges:,.0f} needs {more[0]:.3g} times the rounds, "
             f"{more[1]:.3g} times the time and {more[2]:.3g} times the traffic."
         )
         by_order = local.order_rounds / best.order_rounds
         if (by_order - 1) * (more[0] - 1) < 0:
-            said.append(
+            yield (
                 f"The constants of the theorem decide this: with all of them 1 it needs {by_order:.3g} times the "
                 "rounds."
             )
     by_factor, rounds = answer.found.by_factor
     if rounds > best.rounds * (1 + scenario.resolution):
-        said.append(
+        yield (
             f"The smallest mixing factor ({by_factor}) would take {rounds / best.rounds:.3g} times the rounds: it does "
             "not see how far a round moves the mean."
         )
-    return [*said, *answer.left_out]
+    yield from answer.left_out
 
 
 def _local(answer: Answer) -> Protocol | None:
@@ -280,32 +277,29 @@ def _spread(count: int, first: int) -> list[int]:
     return sorted({first, *some.tolist()})
 
 
-def _numbers(answer: Answer) -> list[str]:
+def _numbers(answer: Answer) -> Iterator[str]:
     """The best budgets for some numbers of hubs."""
-    found, said = answer.found, []
+    found = answer.found
     for i in _spread(len(found.best["n_h"]), found.first):
         totals = _totals(answer, i)
-        said.append(
-            f"{found.budgets(i)}: {totals['rounds']:,.0f} rounds, {format_duration(totals['seconds'])}, "
-            f"{format_size(totals['bytes'])}"
-        )
-    return said
+        taken = f"{format_duration(totals['seconds'])}, {format_size(totals['bytes'])}"
+        yield f"{found.budgets(i)}: {totals['rounds']:,.0f} rounds, {taken}"
 
 
-def _failure(answer: Answer) -> list[str]:
+def _failure(answer: Answer) -> Iterator[str]:
     failed, best = answer.failed, answer.hubs
     if failed is None:
-        return ["It was the only one: nothing is mixed until it is back."]
-    said = [
+        yield "It was the only one: nothing is mixed until it is back."
+        return
+    yield (
         f"{failed.budgets}: {failed.rounds:,.0f} rounds, {failed.rounds / best.rounds:.3g} times as many; mixing "
         f"factor {best.mixing_factor:.3g} becomes {failed.mixing_factor:.3g}, mean deviation "
-        f"{best.mean_deviation_bound:.3g} becomes {failed.mean_deviation_bound:.3g} (as the bound counts them).",
-        f"A hub that is left handles {failed.models_of_a_hub or 0:,.1f} models a round in place of "
-        f"{best.models_of_a_hub or 0:,.1f}.",
-    ]
+        f"{best.mean_deviation_bound:.3g} becomes {failed.mean_deviation_bound:.3g} (as the bound counts them)."
+    )
+    handled = f"{failed.models_of_a_hub or 0:,.1f} models a round in place of {best.models_of_a_hub or 0:,.1f}"
+    yield f"A hub that is left handles {handled}."
     if failed.mixing_factor >= 1:
-        said.append("The models need not come together then.")
-    return said
+        yield "The models need not come together then."
 
 
 def _warnings(answer: Answer) -> list[str]:
@@ -332,31 +326,32 @@ def _warnings(answer: Answer) -> list[str]:
     return said
 
 
-def _basis(answer: Answer) -> list[str]:
+def _basis(answer: Answer) -> Iterator[str]:
     best, local = answer.hubs, _local(answer)
-    said = [
+    yield (
         f"Bounds: {model.HUBS}, {model.LOCAL}, {model.ORACLE} (reconstructed; explicit constants, the same for all "
         "rows). They bound the mean squared gradient at the nodes' own models, at the best step, with one local step "
-        "a round. A server is gossip in which all hear all.",
-        f"Looked at: {answer.found.tried:,} configurations, by the bound and never by beta alone.",
+        "a round. A server is gossip in which all hear all."
+    )
+    yield f"Looked at: {answer.found.tried:,} configurations, by the bound and never by beta alone."
+    yield (
         "Loads per node and hub: models sent and received in a round, in the mean over draws. Also: beta is the mixing "
-        "factor, kappa the exact mean deviation.",
-    ]
+        "factor, kappa the exact mean deviation."
+    )
     if local is not None and local.mean_deviation and best.mean_deviation is not None:
-        said.append(
+        yield (
             "All rows are about the nodes' own models. If the mean of the models is what is used in the end, the mean "
             f"deviation decides: {best.mean_deviation:.2g} here and {local.mean_deviation:.2g} with EL-Local. The two "
             "are not ranked in one list; measured runs agree with both."
         )
     if local is not None:
-        said.append(
+        yield (
             f"With all constants 1 (the order forms) EL-Local needs {local.order_rounds / best.order_rounds:.3g} times "
             f"the rounds of the hubs; with those of the theorem, {local.rounds / best.rounds:.3g}."
         )
     drawn = [(one.protocol, gap) for one in (best, *answer.others) if (gap := one.spectral_gap) is not None]
     if drawn:
         gaps = ", ".join(f"{name} {gap.value:.2g} [{gap.low:.2g}, {gap.high:.2g}]" for name, gap in drawn)
-        said.append(f"Spectral gap of a draw (20 draws, 99 %), not to be ranked by: {gaps}.")
+        yield f"Spectral gap of a draw (20 draws, 99 %), not to be ranked by: {gaps}."
     if told := answer.question.scenario.assumed(LEARNED):
-        said.append(f"Not given, so assumed: {told}.")
-    return said
+        yield f"Not given, so assumed: {told}."

@@ -20,7 +20,7 @@ from planner.io.parts import field
 from planner.io.wording import counted, percent, shortened, times
 from planner.report.document import Column, Document, Table, numeric
 from planner.report.families import CLOCK, WORST, Method, amounts, parts, target
-from planner.report.page import cell, change, count, duration, size, told
+from planner.report.page import AMOUNTS, cell, change, duration, told
 
 SHOWN = 6  # links that are listed in text
 LONGEST = 30  # letters of a coverage that a command is given
@@ -219,17 +219,14 @@ def document(answer: Overlap) -> Document:
 
 def _cells(answer: Overlap, row: Attached) -> Iterator[str]:
     """What a way takes: amounts, or ratios to HFL where the target is met at the start."""
-    amounts = (row.airtime_seconds, row.time_seconds, row.rounds, row.traffic_bytes)
-    if answer.overlap.get("met_at_start"):
-        first = answer.rows[0]
-        of_hfl = (first.airtime_seconds, first.time_seconds, first.rounds, first.traffic_bytes)
-        for amount, one in zip(amounts, of_hfl, strict=True):
-            assert amount is not None and one is not None  # noqa: S101 - of a bound: see `answered`
-            yield "1x" if row is first else cell(times, Quantity(amount / one))
-        return
-    for amount, write in zip(amounts, (duration, duration, count, size), strict=True):
-        measured = write is count and amount is not None and amount.origin == "measured"
-        yield f"{amount:.3g}" if measured else cell(write, amount)
+    hfl = answer.rows[0]
+    for key, write in (("airtime_seconds", duration), *(AMOUNTS[name] for name in ("time", "rounds", "traffic"))):
+        amount = getattr(row, key)
+        if answer.overlap.get("met_at_start"):
+            yield "1x" if row is hfl else cell(times, Quantity(amount / getattr(hfl, key)))
+        else:
+            measured = key == "rounds" and amount is not None and amount.origin == "measured"
+            yield f"{amount:.3g}" if measured else cell(write, amount)
 
 
 def _share(share: float) -> str:
@@ -381,22 +378,24 @@ def _warnings(answer: Answer) -> list[str]:
     return said
 
 
-def _basis(answer: Answer) -> list[str]:
+def _basis(answer: Answer) -> Iterator[str]:
     question, task = answer.question, answer.question.task
     known_gaps = question.gaps.points is not None
     where = "label shares" if known_gaps else "gaps that point in all directions alike, exact means"
     homes = "as given" if question.layout.home_given else "each the least loaded of its client's servers"
     ratio = model.spectral_ratio(task, answer.apart.lambda2, answer.best.weighed.lambda2)
     drifts = f"HFL {ratio:.3g} times HHFL" if math.isfinite(ratio) else "HHFL has none"
-    said = [
+    yield (
         f"Bound: {model.BOUND} (own, explicit constants) with the whole spectrum, at the best falling rates of each. "
-        f"It is an upper bound on the loss of strongly convex problems. E = {task.E}, Ge = {task.Ge}.",
+        f"It is an upper bound on the loss of strongly convex problems. E = {task.E}, Ge = {task.Ge}."
+    )
+    yield (
         f"Drift by the second eigenvalue alone ({model.DRIFT}): {drifts}; the gaps of the "
-        f"clients are from {where}. Homes in HFL: {homes}.",
-        f"Airtime: {UPLOADS[question.cost.upload]}, and every client's download is its own.",
-    ]
+        f"clients are from {where}. Homes in HFL: {homes}."
+    )
+    yield f"Airtime: {UPLOADS[question.cost.upload]}, and every client's download is its own."
     if told := question.scenario.assumed(LEARNED):
-        said.append(f"Not given, so assumed: {told}.")
+        yield f"Not given, so assumed: {told}."
     if answer.best.verdict != "nothing to weigh":
         runs = "; ".join(
             f"{run.gain:.2f} [{run.low:.2f}, {run.high:.2f}] where the bound says {run.bound:.2f}, at delta/sigma = "
@@ -404,10 +403,9 @@ def _basis(answer: Answer) -> list[str]:
             for run in answer.runs
         )
         first = answer.runs[0]
-        said.append(
+        yield (
             f"Rounds are the bound's, its gain raised to the power that runs have at about E = {task.E}, "
             f"Ge = {task.Ge}. The nearest are at E = {first.E}, Ge = {first.Ge}, zeta/sigma = {first.zeta:g}: {runs}. "
             f"These are 95 % intervals of losses after 500 local steps of convex problems on {LAYOUT} "
             "(planner/data/overlap_record.csv). Other coverages and problems may differ."
         )
-    return said

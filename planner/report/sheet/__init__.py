@@ -173,14 +173,12 @@ def _assumed(answer: Answer | None) -> Iterator[str]:
     """Each value that was not given, where it comes from, and what another would change."""
     if not answer or not answer.assumptions:
         return
-    rows: tuple[tuple[str, ...], ...] = tuple(
+    rows = tuple(
         (answer.words(one.key), amount(one), _origin(answer, one), _effect(answer, one)) for one in answer.assumptions
     )
-    columns: tuple[Column, ...] = (Column("value"), Column("assumed", "number"), Column("origin"))
-    columns += (Column("what it would change"),)
+    columns = (Column("value"), Column("assumed", "number"), Column("origin"), Column("what it would change"))
     filled = [i for i in range(len(columns)) if any(row[i] for row in rows)]
-    columns, rows = tuple(columns[i] for i in filled), tuple(tuple(row[i] for i in filled) for row in rows)
-    yield from blocks.html([Table(columns, rows, label="Values that were not given")])
+    yield from blocks.html([Table(columns, rows, label="Values that were not given").of(filled)])
 
 
 def _origin(answer: Answer, one: Assumption) -> str:

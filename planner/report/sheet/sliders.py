@@ -90,13 +90,8 @@ def _cases(answer: Recommendation, question: Question) -> Iterator[tuple[str, li
 
 def _row(row: Row, question: Question, beside: Mapping[str, Baseline], case: str) -> Data | None:
     """Return title, rounds and sum of a row; None where its time is none."""
-    if row.baseline:
-        one = beside[row.id]
-        timed, topology = one.on(question.network)
-        spec = timed.round_spec(topology)
-    else:
-        spec = question.round_spec(row.id)
-    found = terms(spec)
+    posed, topology = beside[row.id].on(question.network) if row.baseline else (question, row.id)
+    found = terms(posed.round_spec(topology))
     amount = next((one.time_seconds for one in row.cases if one.value == case), row.time_seconds)
     if found is None or amount is None or row.rounds is None or not math.isfinite(float(amount)):
         return None
