@@ -17,11 +17,23 @@ from typing import Any
 from planner.decide.recommendation import SHARING
 from planner.decide.single_tier import SINGLE
 from planner.errors import ScenarioError
-from planner.io.answers import Answer, Assumption, NextStep, Quantity, Sensitivity, Told, Verdict
+from planner.io.answers import Answer, Assumption, Evidence, NextStep, Quantity, Sensitivity, Told, Verdict
 from planner.io.listings import Listing
 from planner.io.text import suggest
 from planner.io.wording import CASES, input_words, join, times, title, two
-from planner.report.document import COLUMNS, Amount, Block, Column, Document, Facts, Heading, Section, Sentences, Table
+from planner.report.document import (
+    COLUMNS,
+    Amount,
+    Block,
+    Cell,
+    Column,
+    Document,
+    Facts,
+    Heading,
+    Section,
+    Sentences,
+    Table,
+)
 from planner.scenario.units import format_amount, format_break_even
 
 LEGEND = {"~": "~ predicted", "?": "? assumed", "[": "[ ] 80 % interval"}
@@ -304,23 +316,14 @@ def _in_words(answer: Answer, known: Sequence[Sensitivity]) -> Iterator[str]:
         yield said + _held(answer, one)
 
 
-def titles(answer: Answer) -> dict[str, str]:
-    """Return the titles of rows by their ids; rows of a listing, which are mappings, have none."""
-    rows = (row.__dict__ for row in answer.rows if not isinstance(row, Mapping))
-    return {row["id"]: row.get("title", "") for row in rows if "id" in row}
-
-
-def first_best(answer: Answer) -> tuple[str, ...]:
-    """Return the best rows of the verdict, or of its first case, which changes are followed from."""
-    found = answer.verdict
-    while found.cases:
-        found = found.cases[0]
-    return found.best
-
-
 def change_in(answer: Answer, one: Sensitivity) -> str:
     """Say one break-even point of an answer, with the names of its rows and tiers."""
-    return change(one, titles(answer), first_best(answer), answer.words)
+    rows = (row.__dict__ for row in answer.rows if not isinstance(row, Mapping))  # those of a listing have no titles
+    titles = {row["id"]: row.get("title", "") for row in rows if "id" in row}
+    first = answer.verdict
+    while first.cases:  # changes are followed from the first
+        first = first.cases[0]
+    return change(one, titles, first.best, answer.words)
 
 
 def change(
@@ -401,6 +404,14 @@ def _sure_by_time(answer: Answer) -> bool:
         by = case.value if answer.verdict.on == "objective" else answer.objective
         every += [(by, case), *((by, one) for one in case.cases)]
     return any(by == "time" and one.confidence is not None and one.status == "best" for by, one in every)
+
+
+def record(one: Evidence) -> tuple[Cell, ...]:
+    """Write how often first choices were right and what it cost to follow them, for the columns of `RECORD`."""
+    return f"{one.right} of {one.of}", one.regret_median, one.regret_p90
+
+
+RECORD = (Column("right", "number"), Column("regret, median", "share"), Column("one of ten", "share"))
 
 
 def steps(answer: Answer) -> Iterator[tuple[str, str]]:

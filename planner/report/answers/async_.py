@@ -210,10 +210,8 @@ def _takes(best: Clocked, same: Sequence[Clocked], waiting: Clocked) -> str:
     said = f"takes {ratio.pop(best.buffer)} the time of waiting for all"
     if not best.buffer:
         return f"{best.rule} {said}."
-    regions, others = (
-        len(waiting.question.slowdowns),
-        "".join(f"; with {size}, {ratio[size]}" for size in sorted(ratio)),
-    )
+    regions = len(waiting.question.slowdowns)
+    others = "".join(f"; with {size}, {ratio[size]}" for size in sorted(ratio))
     said = f"{best.rule} with buffer {best.buffer} of {regions} {said}{others}."
     if not ratio and regions > 2:
         more = ",".join(map(str, sorted({1, *some_buffers(regions)})))

@@ -73,10 +73,8 @@ def _page(found: Comparison) -> Listing:
     inequality = options.formula(found.inequality()) if found.inequality() else ""
     condition = Table((Column("the first is smaller exactly where"),), ((inequality,),), indent=2, apart=False)
     short = [condition] * (0 < len(inequality) <= CONDITION)
-    facts = [("First", found.first.id), ("Second", found.second.id)] * bool(cells or inequality)
-    facts += [("Condition", "the first is smaller exactly where: --explain condition")] * (
-        bool(inequality) > len(short)
-    )
+    long = [("Condition", "the first is smaller exactly where: --explain condition")] * (len(inequality) > CONDITION)
+    facts = [("First", found.first.id), ("Second", found.second.id)] * bool(cells or inequality) + long
     facts += [("Crossings", listed([f"{x:.10g}" for x in found.crossings]))] * bool(found.crossings)
     whole = Section("condition", "Condition", (condition,) * bool(inequality))
     return brief(answer, [*short, *blocks], facts=facts, sections=[whole], records=_records(found), kind="Bounds")

@@ -45,21 +45,16 @@ def exported(  # reason: an option each
 
 def document(answer: Exported) -> Listing:
     """Say what was written, what it costs there, and what differs from the plan."""
-    rows = [("planned", answer.planned), (f"run by {answer.target}", answer.priced)]
-    table = Table(
-        (Column(""), Column("time", "duration"), Column("traffic", "size"), Column("best topology")),
-        tuple(
-            (name, p.time_seconds, p.traffic_bytes, ", ".join(map(title, p.best))) for name, p in rows if p is not None
-        ),
-        label="Price of the plan",
-        apart=False,
-        indent=2,
-    )
+    prices = (("planned", answer.planned), (f"run by {answer.target}", answer.priced))
+    known = [(name, price) for name, price in prices if price is not None]
+    columns = (Column(""), Column("time", "duration"), Column("traffic", "size"), Column("best topology"))
+    rows = tuple((name, p.time_seconds, p.traffic_bytes, ", ".join(map(title, p.best))) for name, p in known)
+    table = Table(columns, rows, label="Price of the plan", apart=False, indent=2)
     text = (
         f"Wrote {answer.folder}: {title(answer.topology)} for {counted(answer.clients, 'client')}, "
         f"{counted(answer.rounds, 'round')}, rate {answer.rate:.3g} ({answer.rate_from})."
     )
-    listed = [{"part": name, **price.to_json()} for name, price in rows if price is not None]
+    listed = [{"part": name, **price.to_json()} for name, price in known]
     task = next(name for name in answer.files if name.endswith("task.py"))
     facts = [("Next", f"its README.md has two commands; then replace the functions of {task}")]
     found = listing("export", text, answer.to_json(), listed, warnings=answer.notes)

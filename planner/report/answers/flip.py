@@ -215,12 +215,10 @@ def _sections(answer: Flips) -> Iterator[Section]:
     filled = [i for i, column in enumerate(zip(*whole.texts(), strict=True)) if {*column} != {"-"}]
     none = Sentences("No input has one in the range that was looked at: --explain unchanged.", indent=2)
     yield Section("break-even", "Break-even points", (whole.of(filled) if rows else none,))
+    still = "No change along" if len(answer.flip.first) < 2 else "No topology outside the toss-up leads along"
     texts = {
         ("stretches", "Ranges in which a topology ties for best"): _stretches(answer),
-        (
-            "unchanged",
-            "No change along" if len(answer.flip.first) < 2 else "No topology outside the toss-up leads along",
-        ): (
+        ("unchanged", still): (
             f"{answer.words(n.parameter)}: {format_amount(n.low, n.unit)} to {format_amount(n.high, n.unit)}"
             f"{', though ties change within' * (len(n.stretches) > 1)}"
             for n in _unchanged(answer)

@@ -273,15 +273,11 @@ def _gain(objective: Objective, effect: Mapping[str, Any]) -> Gain:
 
 def _verdict(data: Mapping[str, Any], rows: Sequence[Gain]) -> Verdict:
     if not rows:
-        factor = data["before"]["delta2"] / max(data["after"]["delta2"], 1e-14) if data["before"] else None
-        text = "The new groups differ as little as can be."
-        if factor is not None:
-            text = (
-                f"The new groups differ {factor:.2g} times less (delta^2)."
-                if factor < 1e12
-                else "The new groups are alike."
-            )
-        return Verdict(status="measured", text=text)
+        said = "differ as little as can be"
+        if data["before"]:
+            factor = data["before"]["delta2"] / max(data["after"]["delta2"], 1e-14)
+            said = f"differ {factor:.2g} times less (delta^2)" if factor < 1e12 else "are alike"
+        return Verdict(status="measured", text=f"The new groups {said}.")
     effect = data["effect"]
     asked = next(row for row in rows if row.id == effect["objective"])
     random = effect["before"]["grouping"] == RANDOM
@@ -308,10 +304,9 @@ def _verdict(data: Mapping[str, Any], rows: Sequence[Gain]) -> Verdict:
     undecided = [f"{when}: a toss-up with {names_or(rest)}" for when, rest in others.items() if rest]
     if undecided and set(asked.before) & set(asked.after):
         stays = f"{names_or(asked.after)} stays first ({'; '.join(undecided)})"
-    same = (
-        "at the same cost" if abs(asked.gain) <= effect["resolution"] else f"and {percent(-asked.gain)} more is needed"
-    )
-    text = f"Not worth {doing} for {asked.id}: {stays}, {same}."
+    same = abs(asked.gain) <= effect["resolution"]
+    cost = "at the same cost" if same else f"and {percent(-asked.gain)} more is needed"
+    text = f"Not worth {doing} for {asked.id}: {stays}, {cost}."
     return Verdict(status="not-worth-it", best=asked.before, text=text)
 
 

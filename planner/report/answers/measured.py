@@ -33,17 +33,9 @@ def document(answer: Comparison) -> Listing:
         )
         for row in answer.rows
     ]
-    table = Table(
-        (
-            Column(""),
-            *(Column(n, "duration") for n in ("predicted", "measured", "corrected")),
-            Column("ratio", "number"),
-        ),
-        tuple(rows),
-        label="Predicted against measured",
-        apart=False,
-        indent=2,
-    )
+    kinds = ("predicted", "measured", "corrected")
+    columns = (Column(""), *(Column(name, "duration") for name in kinds), Column("ratio", "number"))
+    table = Table(columns, tuple(rows), label="Predicted against measured", apart=False, indent=2)
     settings = [f"--set {one.setting}  (was {format_amount(one.was, one.unit)})" for one in answer.corrections]
     facts = [("Run", ran), ("Target", target), *(("Correct" if not i else "", text) for i, text in enumerate(settings))]
     own = answer.to_json()

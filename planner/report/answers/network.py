@@ -57,9 +57,9 @@ def _placed(question: Question, found: list[Tree]) -> str:
     if best.saves is None or best.given is None:
         return f"{said}."
     kept = f"as given, from {question.network.places[question.server or 0]} ({format_duration(best.given)})"
-    return (
-        f"{said}; {kept} it is as good." if best.saves < LEAST else f"{said}: {percent(best.saves)} less than {kept}."
-    )
+    if best.saves < LEAST:
+        return f"{said}; {kept} it is as good."
+    return f"{said}: {percent(best.saves)} less than {kept}."
 
 
 def _any_of(titles: Iterable[str]) -> str:

@@ -136,9 +136,8 @@ def document(pilot: Pilot, output: Path | None, within: float | None, left_out: 
     """Say what a pilot measured in so many seconds, where it is written, and which systems did not race."""
     warnings, limits = tuple(_warnings(pilot)), tuple(_limits(pilot, left_out))
     facts = [("Raced", _raced(pilot)), *shortened_to("Limits", limits)]
-    table = _table(pilot)
     later = _slower_buffers(pilot)
-    page = _table(pilot, later) if later else table
+    table, page = _table(pilot, ()), _table(pilot, later)
     narrow = page if page.width() <= COLUMNS else page.of(range(len(page.columns) - 1))  # without ratios
     below = [f"{counted(len(later), 'more buffer')}: --explain rows."] * bool(later)
     if pilot.smoothing > 2 and pilot.rounds > 2 and pilot.targets:
@@ -256,7 +255,7 @@ def _slower_buffers(pilot: Pilot) -> set[str]:
     return {one.id for one in raced} - set(best.values())
 
 
-def _table(pilot: Pilot, without: Collection[str] = ()) -> Table:
+def _table(pilot: Pilot, without: Collection[str]) -> Table:
     last = pilot.targets[-1] if pilot.targets else None
     better = -1.0 if pilot.metric == "accuracy" else 1.0
     rows, besides = (

@@ -28,7 +28,7 @@ from planner.report.document import (
     Table,
     numeric,
 )
-from planner.report.page import AMOUNTS, about, change_in, count, duration, page
+from planner.report.page import AMOUNTS, RECORD, about, change_in, count, duration, page, record
 from planner.report.render.table import first_that_fits
 from planner.scenario.fields import CHOICES
 from planner.scenario.sections import BY_LOSS
@@ -179,8 +179,7 @@ def _above(answer: Recommendation, cases: Sequence[str], then: str) -> tuple[tup
         return (*((1 + 2 * i, f"{CASES[case]}?") for i, case in enumerate(cases)), (1 + 2 * len(cases), then))
     if answer.verdict.on != SHARING:
         return ()
-    at = {name: answer.scenario[name].value for name in ("G", "M", *answer.recommend.choices)}
-    groups, clients, *steps = at.values()
+    groups, clients, *steps = (answer.scenario[name].value for name in ("G", "M", *answer.recommend.choices))
     counts = [f"{symbol} = {count}" for symbol, count in zip(answer.recommend.choices, steps, strict=True)]
     sizes = [f"{groups} x {clients}"] if len(answer.recommend.divisions) > 1 or not counts else []
     return ((1, ", ".join([CASES["per-client"], *sizes, *counts])),)
@@ -395,16 +394,12 @@ def _bound_rounds(answer: Recommendation) -> str:
 
 def _counts(answer: Recommendation) -> Iterator[Block]:
     """What was searched: the best that was found with each number of groups, or value of a count."""
-    made = answer.recommend
-    for heading, letter, rows in (
-        ("By number of groups", "G", made.divisions),
-        *((f"By {letter}", letter, rows) for letter, rows in made.choices.items()),
-    ):
+    for letter, rows in {"G": answer.recommend.divisions, **answer.recommend.choices}.items():
         if len(rows) > 1:
-            yield from _searched(answer, heading, letter, rows)
+            yield from _searched(answer, letter, rows)
 
 
-def _searched(answer: Recommendation, heading: str, letter: str, rows: Sequence[Division]) -> Iterator[Block]:
+def _searched(answer: Recommendation, letter: str, rows: Sequence[Division]) -> Iterator[Block]:
     counts = {symbol: key for symbol, key in CHOICES.items() if symbol in answer.recommend.choices}
     key = CHOICES.get(letter, "groups")
     kept = set(range(len(rows)))
@@ -434,6 +429,7 @@ def _searched(answer: Recommendation, heading: str, letter: str, rows: Sequence[
         )
         for row in shown
     )
+    heading = "By number of groups" if letter == "G" else f"By {letter}"
     yield Table(columns, cells, heading, best=frozenset(i for i, row in enumerate(shown) if row.tie == 1))
     if left := len(rows) - len(shown):
         yield Sentences(f"{left} more, none better: --format csv", "dim")
@@ -519,15 +515,8 @@ def _sensitivity(answer: Recommendation) -> Iterator[Block]:
         ends = [(d.alone.margin_low, d.alone.first_low), (d.alone.margin_high, d.alone.first_high)] if d.alone else []
         moved = [f"{math.exp(margin):.3g}x, {title(first) if first else 'no topology'}" for margin, first in ends]
         amounts = [format_amount(float(f"{value:.3g}"), d.unit) for value in (d.low, d.middle, d.high)]
-        rows.append(
-            (
-                answer.words(d.name),
-                d.kind,
-                *amounts,
-                None if d.explains is None else d.explains.value,
-                *(moved or (None, None)),
-            )
-        )
+        share = None if d.explains is None else d.explains.value
+        rows.append((answer.words(d.name), d.kind, *amounts, share, *(moved or (None, None))))
     if rows:
         yield Table(columns, tuple(rows), label="Inputs that are not known exactly")
 
@@ -634,17 +623,9 @@ def _gradient_correction(answer: Recommendation, found: Corrected) -> str:
 
 
 def _record(answer: Recommendation) -> Iterator[Block]:
-    columns = (
-        Column("data set"),
-        Column("right", "number"),
-        Column("regret, median", "share"),
-        Column("one of ten", "share"),
-    )
-    rows = tuple(
-        (one.dataset, f"{one.right} of {one.of}", one.regret_median, one.regret_p90) for one in answer.evidence
-    )
-    if rows:
-        yield Table(columns, rows, label="Record of first choices")
+    if answer.evidence:
+        rows = tuple((one.dataset, *record(one)) for one in answer.evidence)
+        yield Table((Column("data set"), *RECORD), rows, label="Record of first choices")
         yield Facts(tuple((one.dataset, one.note) for one in answer.evidence if one.note))
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from hflbounds.topology import Topology
 from planner.decide.tuned import MORE, MOST_SAID, Plan, Tuned
@@ -16,6 +17,7 @@ from planner.report.render.table import first_that_fits
 SHOWN, FEWEST = 6, 3  # rows of the front on a page: at most, and where it has many other lines
 LISTED = 40  # and in its section
 LESS = 0.05  # relative difference that a page points out
+PASSES = 2  # the place of the column of passes, which a page leaves out where all are 1
 RATES = ("rate, effective", "rate, raw", "rate, effective, bound", "rate, raw, bound")
 
 
@@ -27,38 +29,30 @@ def document(answer: Tuned) -> Document:
 
 def _laid(answer: Tuned, most: int, *, in_short: bool) -> Document:
     """The present choice, the recommended one, and others of the front, up to so many."""
-    rows, more = _page_rows(answer, most), _more(answer)
-    several = any(row.group_rounds != 1 for row in rows)
-    columns = (
-        Column("topology"),
-        Column("K", "count"),
-        *([Column(answer.tune.passes, "count")] if several else []),
-        *numeric("time", "traffic", "rounds", *more),
-        Column(""),
-    )
+    rows = _page_rows(answer, most)
     chosen = next(row for row in answer.rows if row.recommended)
-    table = Table(
-        columns,
-        tuple(
-            (
-                row.title,
-                row.local_steps,
-                *([row.group_rounds] if several else []),
-                *_amounts(row, more),
-                _note(row, chosen, _whose(answer)),
-            )
-            for row in rows
-        ),
-        label="Choices to one target",
-        best=frozenset(i for i, row in enumerate(rows) if row.recommended),
-    )
+    notes = [(_note(row, chosen, _whose(answer)),) for row in rows]
+    table = _table(answer, rows, (Column(""),), notes, label="Choices to one target")
+    if all(row.group_rounds == 1 for row in rows):
+        table = table.of([i for i in range(len(table.columns)) if i != PASSES])
+    table = replace(table, best=frozenset(i for i, row in enumerate(rows) if row.recommended))
     facts = tuple(_facts(answer, chosen, in_short=in_short))
     return told(answer, table, kind="Steps and rates", facts=facts, without=("Evidence",), sections=[_front(answer)])
 
 
-def _amounts(row: Plan, more: Iterable[Aim]) -> tuple[str, ...]:
-    others = (cell(MORE[aim][2], getattr(row, MORE[aim][0])) for aim in more)
-    return *amounts(row, ("time", "traffic", "rounds")), *others
+def _table(
+    answer: Tuned, plans: Sequence[Plan], last: Sequence[Column], cells: Iterable[Sequence[Cell]], label: str
+) -> Table:
+    """Choices with their amounts, and last columns of each table's own, whose cells are given by row."""
+    more = _more(answer)
+    counts = (Column("K", "count"), Column(answer.tune.passes, "count"))
+    columns = (Column("topology"), *counts, *numeric("time", "traffic", "rounds", *more), *last)
+    rows = []
+    for row, own in zip(plans, cells, strict=True):
+        others = (cell(MORE[aim][2], getattr(row, MORE[aim][0])) for aim in more)
+        spent = (*amounts(row, ("time", "traffic", "rounds")), *others)
+        rows.append((row.title, row.local_steps, row.group_rounds, *spent, *own))
+    return Table(columns, tuple(rows), label=label, indent=2, apart=False)
 
 
 def _more(answer: Tuned) -> list[Aim]:
@@ -83,11 +77,9 @@ def _whose(answer: Tuned) -> str:
     """Which of K and P of the present choice were assumed; that both were given where none was."""
     names = ("K", answer.tune.passes)
     assumed = [name for name in names if name in answer.scenario and answer.scenario[name].origin == "default"]
-    return (
-        f"{assumed[0]} assumed"
-        if len(assumed) == 1
-        else f"{' and '.join(names)} as {'assumed' if assumed else 'given'}"
-    )
+    if len(assumed) == 1:
+        return f"{assumed[0]} assumed"
+    return f"{' and '.join(names)} as {'assumed' if assumed else 'given'}"
 
 
 def _note(row: Plan, chosen: Plan, whose: str) -> str:
@@ -110,10 +102,8 @@ def _note(row: Plan, chosen: Plan, whose: str) -> str:
 
 def _facts(answer: Tuned, chosen: Plan, *, in_short: bool) -> Iterator[tuple[str, str]]:
     if answer.tune.alike and not in_short:
-        yield (
-            "Alike",
-            f"{counted(len(answer.tune.alike), 'other choice')}, no slower and no more traffic: --explain alike",
-        )
+        others = counted(len(answer.tune.alike), "other choice")
+        yield "Alike", f"{others}, no slower and no more traffic: --explain alike"
     rates = answer.tune.rates
     if rates is not None:
         raw, L = rates.topologies[chosen.topology].rates, answer.scenario["L"]
@@ -153,19 +143,7 @@ def _evidence(answer: Tuned) -> str:
 
 
 def _front(answer: Tuned) -> Section:
-    more = _more(answer)
-    columns = (
-        Column("topology"),
-        *(Column(name, "count") for name in ("K", answer.tune.passes)),
-        *numeric("time", "traffic", "rounds", *more, *RATES),
-    )
-    rows: list[tuple[Cell, ...]] = [
-        (
-            *(row.title, row.local_steps, row.group_rounds),
-            *_amounts(row, more),
-            *(row.rate_predicted, row.rate_predicted_raw, row.rate_bound, row.rate_bound_raw),
-        )
-        for row in answer.rows[:LISTED]
-    ]
-    table = Table(columns, tuple(rows), label="Front of time and traffic", indent=2, apart=False)
+    plans = answer.rows[:LISTED]
+    rates = ((row.rate_predicted, row.rate_predicted_raw, row.rate_bound, row.rate_bound_raw) for row in plans)
+    table = _table(answer, plans, numeric(*RATES), rates, label="Front of time and traffic")
     return Section("front", "Pareto front of time and traffic, after the present choice and any toss-up", (table,))

@@ -27,7 +27,7 @@ from planner.io.version import version
 from planner.plot.lettering import in_short
 from planner.report import blocks
 from planner.report.document import Block, Column, Document, Facts, Figure, Sentences, Table
-from planner.report.page import amount, as_typed, change_in, evidence
+from planner.report.page import RECORD, amount, as_typed, change_in, evidence, record
 from planner.report.render import render
 from planner.report.sheet import drawing, gallery, sliders
 
@@ -210,22 +210,10 @@ def _evidence(answer: Answer | None) -> Iterator[str]:
     if not answer or not answer.evidence:
         return
     rows = tuple(
-        (
-            "nearest measured cases" if one.nearest else one.dataset,
-            f"{one.right} of {one.of}",
-            one.regret_median,
-            one.regret_p90,
-            one.note,
-        )
+        ("nearest measured cases" if one.nearest else one.dataset, *record(one), one.note)
         for one in sorted(answer.evidence, key=lambda one: not one.nearest)
     )
-    columns = (
-        Column("record"),
-        Column("right", "number"),
-        Column("regret, median", "share"),
-        Column("one of ten", "share"),
-        Column("what was measured"),
-    )
+    columns = (Column("record"), *RECORD, Column("what was measured"))
     said = [text for _, text in evidence(answer)]
     yield from blocks.html(Sentences(f"{text[:1].upper()}{text[1:]}.") for text in said)
     yield from blocks.html([Table(columns, rows, label="How often first choices like this were right")])
