@@ -237,10 +237,8 @@ def _pictures(answer: Answer, scenario: Scenario | None, own: Iterable[Wanted]) 
     """The pictures that a report of the answer has, the first shown where none is named; None where there is none."""
     from planner.report.sheet import gallery
 
-    kind = answer.schema.split("/")[1]
-    wanted = [*own, *gallery.of_rows(answer)]
-    wanted += [] if scenario is None else gallery.of_scenario(answer, scenario, kind)
-    if kind == "flip":  # what changes is its answer
+    wanted = [*own, *gallery.of_answer(answer, scenario)]
+    if answer.schema.startswith(gallery.FLIP):  # what changes is its answer
         wanted.sort(key=lambda one: one[1] != "changes")
     return Plot({name: draw for name, _, draw in wanted}) if wanted else None
 

@@ -52,14 +52,11 @@ def report(
     ``pictures`` are others than those of the scenario and of the rows: id, place and what draws each. ``toml`` is the
     scenario as it was told, and ``command`` what asks for the answer.
     """
-    wanted = [*gallery.of_rows(document.answer)]
-    if scenario is not None:
-        scenario = taken(scenario, document.answer.scenario) if document.answer else scenario
-        kind = (*str(document.data.get("schema", "")).split("/"), "")[1]
-        wanted += gallery.of_scenario(document.answer, scenario, kind)
-    found: tuple[drawing.Picture, ...] = ()
+    answer, found = document.answer, tuple[drawing.Picture, ...]()
+    if scenario is not None and answer is not None:
+        scenario = taken(scenario, answer.scenario)
     with suppress(NoAnswerError):  # matplotlib is not installed
-        found = tuple(drawing.pictures([*wanted, *pictures]))
+        found = tuple(drawing.pictures([*(() if answer is None else gallery.of_answer(answer, scenario)), *pictures]))
     about = "" if scenario is None or scenario.divisions else in_short(scenario)
     seed = None if scenario is None else scenario.seed
     moved = tuple(sliders.html(document.answer, scenario))

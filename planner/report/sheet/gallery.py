@@ -17,19 +17,23 @@ if TYPE_CHECKING:
     from planner.plot import Draw, Picture
     from planner.scenario.values import Scenario
 
-RANKED = ("recommend", "flip", "phase")  # commands whose answer is an order of topologies
+FLIP = "hfl-plan/flip/"
+RANKED = ("hfl-plan/recommend/", FLIP)  # schemas of answers that are an order of topologies
 POINTS = 6  # topologies in the picture of time against traffic
 
 Wanted: TypeAlias = "tuple[str, str, Draw]"
 """Id, place in the report, and what draws it."""
 
 
-def of_scenario(answer: Answer | None, scenario: Scenario, kind: str) -> Iterator[Wanted]:
-    """List the pictures of an answer about a scenario; ``kind`` is the name in the id of its schema."""
+def of_answer(answer: Answer, scenario: Scenario | None) -> Iterator[Wanted]:
+    """List the pictures of an answer: of its rows, and of the scenario that it is about, where there is one."""
+    yield from _of_rows(answer)
+    if scenario is None:
+        return
     from planner.plot import forest, hours, tiers, tornado
 
     yield "tiers", "answer", partial(tiers.of_scenario, scenario)
-    if kind not in RANKED:
+    if not answer.schema.startswith(RANKED):
         return
     for suffix, words, one in _cases(answer, scenario):
         yield f"forest{suffix}", "answer", partial(_said, words, forest.of_scenario, one)
@@ -38,9 +42,9 @@ def of_scenario(answer: Answer | None, scenario: Scenario, kind: str) -> Iterato
         yield f"tornado{suffix}", "changes", partial(_said, words, tornado.of_scenario, one)
 
 
-def of_rows(answer: Answer | None) -> Iterator[Wanted]:
-    """List the picture of rows that have both a time and traffic; those of `flip` are changes, and no ways to run."""
-    if answer is None or answer.schema.startswith("hfl-plan/flip/"):
+def _of_rows(answer: Answer) -> Iterator[Wanted]:
+    """The picture of rows that have both a time and traffic; those of `flip` are changes, and no ways to run."""
+    if answer.schema.startswith(FLIP):
         return
     found = [
         row.__dict__ for row in answer.rows if getattr(row, "time_seconds", 0) and getattr(row, "traffic_bytes", 0)
@@ -93,9 +97,9 @@ def _said(words: str, draw: Any, scenario: Scenario) -> Picture:
     return figure, rows, f"With {words}. {says}" if words else says
 
 
-def _cases(answer: Answer | None, scenario: Scenario) -> Iterator[tuple[str, str, Scenario]]:
+def _cases(answer: Answer, scenario: Scenario) -> Iterator[tuple[str, str, Scenario]]:
     """The scenario, or one for each way in which clients may share their links, where the verdict depends on it."""
-    if answer is None or not _is_open(answer):
+    if not _is_open(answer):
         yield "", "", scenario
         return
     for value, words in CASES.items():
