@@ -96,9 +96,7 @@ class Facts:
 
     def lines(self) -> list[tuple[str, str]]:
         """Break the entries into lines: label, padded, and text."""
-        if not self.entries:
-            return []
-        width = max(len(label) for label, _ in self.entries) + 2
+        width = max((len(label) for label, _ in self.entries), default=0) + 2
         found = []
         for label, text in self.entries:
             left = " " * self.indent + label.ljust(width)

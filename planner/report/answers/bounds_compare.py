@@ -48,7 +48,7 @@ def compared(
     options.heeded(values, (a, b))
     if span is not None and over is None:
         raise ScenarioError("--range: it is of the quantity of --over. Name that too.")
-    asked: dict[str, Any] = {"range": None if span is None else _span(span), "cap": _cap(cap)}
+    asked: dict[str, Any] = {"range": _span(span), "cap": _cap(cap)}
     with options.refusals():
         found = compare(a, b, over=over, tuned=tuned or None, assume_both=assume_both, **asked, **values)
     return _page(found)
@@ -112,7 +112,7 @@ def plotted(
     values = options.numbers(settings)
     options.heeded(values, bounds)
     pictures.checked(output, force)
-    asked: dict[str, Any] = {"range": None if span is None else _span(span), "cap": _cap(cap)}
+    asked: dict[str, Any] = {"range": _span(span), "cap": _cap(cap)}
     with options.refusals():
         found = figure.curves(bounds, over, **asked, **values)
     with pictures.style():
@@ -163,7 +163,9 @@ def _cap(given: str) -> Cap:
     return text.number(given, "--cap")
 
 
-def _span(given: str) -> tuple[float, float]:
+def _span(given: str | None) -> tuple[float, float] | None:
+    if given is None:
+        return None
     low, sign, high = given.partition(":")
     if not sign:
         raise ScenarioError(f"--range: {given!a:.40} is not a range. Write 0.1:10.", code="E024")

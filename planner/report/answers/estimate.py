@@ -82,10 +82,11 @@ def estimated(
 
 def _notes(losses: Partitioned, found: Estimated) -> list[str]:
     """What the numbers are not."""
-    letters = _deviations(found)
+    letters, count = _deviations(found), len(found.points)
+    these = f"{count} points of one run" if count > 1 else "numbers at the start alone"
     out = [
-        f"L, sigma, {join(letters)} are lower estimates of what theorems assume. These are {_points(found)}, and "
-        "theorems speak of all parameters.",
+        f"L, sigma, {join(letters)} are lower estimates of what theorems assume. These are {these}, and theorems speak "
+        "of all parameters.",
         f"L is the largest of {len(found.curved)} of {len(losses.inputs)} clients.",
         f"sigma is of mini-batches of {losses.size} drawn with replacement, and a mean over clients; sigma^2 is "
         "inversely proportional to their size.",
@@ -129,11 +130,6 @@ def _explained(found: Estimated) -> list[float] | None:
             return None
         out.append(sum(point.label_tiers) / point.apart2)
     return out
-
-
-def _points(found: Estimated) -> str:
-    count = len(found.points)
-    return f"{count} points of one run" if count > 1 else "numbers at the start alone"
 
 
 def _about_the_tree(found: Estimated) -> Iterator[str]:

@@ -346,27 +346,22 @@ def _warnings(pilot: Pilot) -> Iterator[str]:
 
 
 def _limits(pilot: Pilot, left_out: Sequence[str]) -> Iterator[str]:
-    not_run = f"Not run: {'; '.join(left_out)}."
-    if not pilot.rounds:
-        if left_out:
-            yield not_run
-        return
-    if pilot.problem.proxy:  # first, as the page shows one of these
+    seeds, rounds = len(pilot.seeds.compared), counted(pilot.rounds, "round")
+    if pilot.rounds and pilot.problem.proxy:  # first, as the page shows one of these
         yield "A proxy: your label counts on other data. Your own data may be harder, and differ in more than labels."
-    later = LATER * pilot.rounds
-    say = "says" if pilot.rounds == 1 else "say"
-    yield f"{counted(pilot.rounds, 'round')} {say} little of round {later:,}: leads of rings shrink, or turn, later on."
-    seeds = len(pilot.seeds.compared)
-    if seeds > 1:
+    if pilot.rounds:
+        say = "says" if pilot.rounds == 1 else "say"
+        yield f"{rounds} {say} little of round {LATER * pilot.rounds:,}: leads of rings shrink, or turn, later on."
+    if pilot.rounds and seeds > 1:
         yield (
             f"[ ] are {percent(pilot.level)} intervals over {seeds} seeds of the noise, on the same data and first "
             "model; rates were chosen with another seed. Rounds to the target are that seed's, at the rate which gets "
             "there first."
         )
-    else:
+    elif pilot.rounds:
         yield "One seed of the noise: no intervals, and a lead of less than a hundredth of the way counts as none."
     if left_out:
-        yield not_run
+        yield f"Not run: {'; '.join(left_out)}."
 
 
 def _next(pilot: Pilot, output: Path | None, within: float | None) -> Iterator[str]:

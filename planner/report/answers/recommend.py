@@ -190,17 +190,15 @@ def _by_case(row: Row, decides: str, cases: Sequence[str], between: str | None) 
     known = [(row.replaced(time_seconds=one.time_seconds), one.ratio) for one in row.cases if one.value in cases]
     for one, ratio in known or [(row, row.ratio)]:
         yield _amount(one, decides)
-        yield None if ratio is None else Amount(_ratio(ratio, between), ratio)
+        yield _times_best(ratio, between)
 
 
-def _ratio(ratio: Quantity, between: str | None) -> str:
+def _times_best(ratio: Quantity | None, between: str | None = ", ") -> Cell:
     """How many times the best: ``250x [46, 1,300]``, and ``250x [46,1300]`` where no space tells the ends apart."""
+    if ratio is None:
+        return None
     text = times(float(ratio) if between is None else ratio)
-    return ",".join(end.replace(",", "") for end in text.split(", ")) if between == "," else text
-
-
-def _times_best(ratio: Quantity | None) -> Cell:
-    return None if ratio is None else Amount(times(ratio), ratio)
+    return Amount(",".join(end.replace(",", "") for end in text.split(", ")) if between == "," else text, ratio)
 
 
 def _amount(row: Row, name: str) -> Cell:
@@ -304,7 +302,11 @@ def _sections(answer: Recommendation) -> Iterator[Section]:
         ("rates", "Learning rates", _rates(answer)),
         ("methods", "Other methods", _methods(answer)),
         ("record", "Record of the predictor", _record(answer)),
-        ("warnings", "Warnings", _warnings(answer)),
+        (
+            "warnings",
+            "Warnings",
+            (Sentences(f"{one.text} {one.help}".strip(), "warning", 2) for one in answer.warnings),
+        ),
     ):
         yield Section(id_, heading, tuple(blocks))
 
@@ -367,10 +369,12 @@ def _target(answer: Recommendation) -> Iterator[Block]:
         value = f"a {target.metric} of {target.value:.3g}"
         said = target.defined_by if value in target.defined_by else f"{target.defined_by}; {value}"
         yield Sentences(f"Target: {said}.")
-    whose = answer.recommend.predictor
-    yield Sentences(
-        f"Rounds: expected by the predictor {whose}; no guarantee." if not guaranteed(whose) else _bound_rounds(answer)
-    )
+    whose, said = answer.recommend.predictor, "those after which the bound guarantees the target"
+    if not guaranteed(whose):
+        said = f"expected by the predictor {whose}; no guarantee"
+    elif answer.recommend.constants == "hidden":
+        said = "those of the bound up to a hidden constant. They are an order, and no guarantee"
+    yield Sentences(f"Rounds: {said}.")
     yield from map(Sentences, answer.recommend.notes)
 
 
@@ -384,12 +388,6 @@ def _footprint(answer: Recommendation) -> Iterator[Block]:
     )
     columns = (Column("topology"), *numeric(*OF_FOOTPRINT), Column("left out"))
     yield Table(columns, rows, label="Energy, carbon and money to the target, and what their sources allow")
-
-
-def _bound_rounds(answer: Recommendation) -> str:
-    if answer.recommend.constants == "hidden":
-        return "Rounds: those of the bound up to a hidden constant. They are an order, and no guarantee."
-    return "Rounds: those after which the bound guarantees the target."
 
 
 def _counts(answer: Recommendation) -> Iterator[Block]:
@@ -627,7 +625,3 @@ def _record(answer: Recommendation) -> Iterator[Block]:
         rows = tuple((one.dataset, *record(one)) for one in answer.evidence)
         yield Table((Column("data set"), *RECORD), rows, label="Record of first choices")
         yield Facts(tuple((one.dataset, one.note) for one in answer.evidence if one.note))
-
-
-def _warnings(answer: Recommendation) -> Iterator[Block]:
-    yield from (Sentences(f"{one.text} {one.help}".strip(), "warning", 2) for one in answer.warnings)
