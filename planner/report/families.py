@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from planner.decide.explain import known_values
@@ -31,7 +31,7 @@ def parts(
     scenario: Scenario,
     claims: str,
     assumed: Iterable[str],
-    warnings: Sequence[str],
+    warnings: Iterable[str],
     details: Mapping[str, Iterable[str]],
 ) -> dict[str, Any]:
     """Return the shared parts of an answer, by name.
@@ -39,16 +39,17 @@ def parts(
     ``claims`` are what the ids of claims on record begin with. Of symbols ``assumed`` those that were not given are
     listed. Details are sentences of ``--explain``, by section; warnings and the record are added.
     """
+    told = tuple(warnings)
     return {
         "scenario": known_values(scenario),
         "title": scenario.title,
         "assumptions": defaults(scenario, assumed),
         "evidence": evidence(claims),
-        "warnings": tuple(Caution(text=text) for text in warnings),
+        "warnings": tuple(Caution(text=text) for text in told),
         "details": {
             **{section: tuple(texts) for section, texts in details.items()},
             "record": tuple(map(str, beginning(claims))),
-            "warnings": tuple(warnings),
+            "warnings": told,
         },
     }
 

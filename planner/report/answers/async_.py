@@ -337,39 +337,37 @@ def _printed(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _warnings(answer: Answer) -> list[str]:
+def _warnings(answer: Answer) -> Iterator[str]:
     """The scenario's; where all times are given, what is assumed about links and steps matters no more."""
     scenario, question = answer.scenario, answer.question
-    said = list(scenario.warnings)
-    if answer.settings.region_times is not None:
-        said = [text for text in said if not text.startswith("Time and traffic stand on")]
+    timed = answer.settings.region_times is not None
+    yield from (one for one in scenario.warnings if not (timed and one.startswith("Time and traffic stand on")))
     if question.values["K"] > 1:
-        said.append(
+        yield (
             "The theorem counts each round inside a region as one gradient step of its clients' mean, for every K "
             f"(here {question.values['K']:g}). FedDyn's and other local steps are not analysed."
         )
     if question.values["zeta"]:
-        said.append(
+        yield (
             "Heterogeneity between the clients of a region (zeta) does not enter the theorem. Its sigma_g, here delta, "
             "must bound each region's distance everywhere."
         )
     if scenario.availability is not None:
-        said.append("Availability is not counted here: tasks always arrive.")
+        yield "Availability is not counted here: tasks always arrive."
     if question.members is not None and np.ptp(question.members.children[0].shares) > 1e-9:
-        said.append(
+        yield (
             f"Regions count alike in a buffer, and by {scenario.listed.source if scenario.listed else 'the list'} they "
             "do not: the server lowers another mean of the losses."
         )
     link = scenario.network.server_link
     if link is not None and link.sharing == "per-server":
-        said.append("The server's link is shared, and the clock gives every region all of it: waiting may be longer.")
+        yield "The server's link is shared, and the clock gives every region all of it: waiting may be longer."
     silent = sorted({region for buffer in answer.buffers for region in buffer.pace.silent})
     if silent:
-        said.append(
+        yield (
             f"Regions that delivered nothing while the clock ran: {', '.join(str(j + 1) for j in silent)}. Staleness "
             "there is larger than what is shown, and the theorem is not asked."
         )
-    return said
 
 
 # ---------------------------------------------------------------- sentences

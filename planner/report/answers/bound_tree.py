@@ -9,6 +9,7 @@ from typing import Any, cast
 from hflbounds import Bound, catalogue, recursion
 from hflbounds.errors import DomainError
 from hflbounds.exact import LAWS, Draws, Law, lettered_bound, tree_bound
+from hflbounds.recursion import tex
 from hflbounds.topology import Order, Topology, TopologyError
 from planner.errors import ScenarioError
 from planner.io.listings import Listing, listing
@@ -104,13 +105,11 @@ def recursive() -> Listing:
     sections: list[Section] = []
     data: list[dict[str, Any]] = []
     for part in recursion.parts():
-        lines = [(recursion.tex(line.left), recursion.tex(line.right), line.when) for line in part.lines]
-        rows = tuple((formula(f"{left} = {right}"), said(when)) for left, right, when in lines)
+        lines = [{"left": tex(line.left), "right": tex(line.right), "when": line.when} for line in part.lines]
+        rows = tuple((formula(f"{line['left']} = {line['right']}"), said(line["when"])) for line in lines)
         table = Table((Column("line"), Column("for")), rows, indent=2, apart=False)
         sections.append(Section(f"part-{len(sections) + 1}", plain(part.title), (table,)))
-        data.append(
-            {"title": part.title, "lines": [dict(zip(("left", "right", "when"), x, strict=True)) for x in lines]}
-        )
+        data.append({"title": part.title, "lines": lines})
     rows_ = [{"part": part["title"], **line} for part in data for line in part["lines"]]
     own = {"title": recursion.title(), "parts": data, "result": recursion.result()}
     answer = listing("bounds-show-any", f"{recursion.title()}.", own, rows_, next=["... --explain"])

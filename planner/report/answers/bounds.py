@@ -266,11 +266,6 @@ def exported(
         raise ScenarioError(f"--label: {label!a:.60} may have letters, digits and : . _ - only. Write eq:drift.")
     if asked.get("bare") and asked.get("standalone"):
         raise ScenarioError("--bare is an equation for a document, --standalone is a document. Leave out one of them.")
-    style = Style(
-        notation=options.notation(notation),
-        letters=options.letters(letters, bounds),
-        values=values,
-        **asked,
-    )
+    style = Style(notation=options.notation(notation), letters=options.letters(letters, bounds), values=values, **asked)
     with options.refusals():
         return render(form, bounds, style)

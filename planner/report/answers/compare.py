@@ -22,6 +22,7 @@ LISTED = 5  # differences on the page
 TOPOLOGIES = 7  # on the page
 DECIDES = "<- decides"
 ONE_TARGET = "same target"  # the second to the target of the first
+ANOTHER = {"toss-up": "another toss-up", "depends": "another best in a case"}  # of the status that there was before
 OWN = CASES["per-client"].rstrip("?")
 
 
@@ -204,23 +205,15 @@ def _differences(answer: Compared) -> Table:
     for row in sorted(answer.rows, key=lambda one: (one.id not in decide, not one.turns))[:LISTED]:
         mark = "" if row.id not in decide else DECIDES if alone else "<- together"
         if mark != DECIDES and row.turns:
-            again = row.status == answer.compare["sides"][0]["verdict"]["status"]
-            other = (
-                {"toss-up": "another toss-up", "depends": "another best in a case"}.get(row.status) if again else None
-            )
+            again = row.status == sides[0]["verdict"]["status"]
+            what = ANOTHER.get(row.status, row.status) if again else row.status
             if not mark or len(row.best) == 1:
-                mark = f"{'<- ' * bool(mark)}alone: {names_or(row.best) if len(row.best) == 1 else other or row.status}"
+                mark = f"{'<- ' * bool(mark)}alone: {names_or(row.best) if len(row.best) == 1 else what}"
         if len(answer.rows) == 1:
             mark = "<- the only difference"
         rows.append((_name(row.id), _cell(row.before, row.taken), _cell(row.after, row.taken), mark))
-    heads = [shortened(side["name"], LONGEST) for side in sides]
-    return Table(
-        (Column("differs"), Column(heads[0]), Column(heads[1]), Column("")),
-        tuple(rows),
-        label="What differs",
-        apart=False,
-        indent=2,
-    )
+    columns = tuple(map(Column, ("differs", *(shortened(side["name"], LONGEST) for side in sides), "")))
+    return Table(columns, tuple(rows), label="What differs", apart=False, indent=2)
 
 
 def _cell(value: Any, taken: str | int | None) -> str:

@@ -158,21 +158,19 @@ def _unknown(
     }
 
 
-def _cautions(task: Task, after: Mapping[str, Any]) -> list[str]:
-    out = []
+def _cautions(task: Task, after: Mapping[str, Any]) -> Iterator[str]:
     if after["delta2_expected"] > 1.1 * after["delta2"]:
-        out.append(
+        yield (
             "The counts are a sample, and regrouping fits their noise too. For the clients themselves expect delta^2 "
             f"near {after['delta2_expected']:.2g}. `hfl-plan measure --groups-are chosen` takes that into account."
         )
     if task.present is not None and task.start is None:
-        out.append(f"No list of moves from the present groups: {task.broken}.")
+        yield f"No list of moves from the present groups: {task.broken}."
     if task.problem.most.max() > task.problem.least.min():
-        out.append(
+        yield (
             "Groups may differ in size: every client (or sample) counts the same here, while the theorems let every "
             "group count the same."
         )
-    return out
 
 
 def _replaced(path: Path, config: Path | None) -> list[str]:

@@ -302,28 +302,24 @@ def _failure(answer: Answer) -> Iterator[str]:
         yield "The models need not come together then."
 
 
-def _warnings(answer: Answer) -> list[str]:
-    question = answer.question
-    said = list(question.warnings)
-    hubs, nodes = answer.budgets.n_h, question.setting.learning.n
+def _warnings(answer: Answer) -> Iterator[str]:
+    yield from answer.question.warnings
+    hubs, nodes = answer.budgets.n_h, answer.question.setting.learning.n
     if hubs > nodes:
-        said.append(f"{hubs:,} hubs for {nodes:,} nodes: a hub is a machine beside the nodes, without data of its own.")
+        yield f"{hubs:,} hubs for {nodes:,} nodes: a hub is a machine beside the nodes, without data of its own."
     if not answer.found.exhaustive:
-        said.append(
+        yield (
             f"There are more configurations than {MAX_CASES:,}: a grid of {answer.found.tried:,} was tried (all "
             "numbers to 32, tenths above), then the neighbours of the best. A better one may lie between."
         )
     elif not answer.found.every:
         hint = f": --hubs {answer.budgets.n_h} tries all" if answer.found.alone else ""
-        said.append(
+        yield (
             f"Not every number of nodes that a hub averages was tried{hint}. All up to 8 were, then 11, 17, 25 and so "
             "on, and the most that fits. A better one may lie between."
         )
     if any(one.mean_deviation is None for one in (answer.hubs, *answer.others)):
-        said.append(
-            f"Exact mean deviations are computed up to {model.MAX_EXACT:,} machines; kappa is the bound's here."
-        )
-    return said
+        yield f"Exact mean deviations are computed up to {model.MAX_EXACT:,} machines; kappa is the bound's here."
 
 
 def _basis(answer: Answer) -> Iterator[str]:

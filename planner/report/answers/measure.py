@@ -14,7 +14,7 @@ from hflbounds.topology import tier_symbols
 from planner.data import label_shift, skew
 from planner.data.dirichlet import Concentration, concentrations
 from planner.data.label_counts import LabelCounts, read_counts, read_gram
-from planner.data.label_shift import Counts, Floats, Interval, Measured, Weighting
+from planner.data.label_shift import Counts, Interval, Measured, Weighting
 from planner.data.profile import from_counts
 from planner.errors import ScenarioError
 from planner.io import frames, text
@@ -132,8 +132,7 @@ def _concentrations(table: LabelCounts, seed: int) -> tuple[tuple[Concentration 
     return concentrations(table.counts[inside], number), int(inside.sum())
 
 
-def _cautions(table: LabelCounts, found: Measured, weighting: str, counts_are: str, fitted: int) -> list[str]:
-    out = []
+def _cautions(table: LabelCounts, found: Measured, weighting: str, counts_are: str, fitted: int) -> Iterator[str]:
     sizes = table.sizes
     if sizes.min() != sizes.max():
         meaning = {
@@ -141,14 +140,14 @@ def _cautions(table: LabelCounts, found: Measured, weighting: str, counts_are: s
             "clients": "every client counts the same here, unlike in the theorems",
             "samples": "every sample counts the same here, unlike in the theorems",
         }[weighting]
-        out.append(
+        yield (
             f"Groups have {sizes.min()} to {sizes.max()} clients, and the theorems assume one size: {meaning}. "
             f"Compare --weighting {'clients, as `recommend` has it' if weighting == 'groups' else 'groups'}."
         )
     if counts_are == "sample":
         ones = int((table.counts.sum(axis=1) == 1).sum())
         if ones:
-            out.append(
+            yield (
                 f"{ones} clients have one sample, which tells nothing of its own noise: zeta^2 is too large by an "
                 "unknown part."
             )
@@ -157,19 +156,18 @@ def _cautions(table: LabelCounts, found: Measured, weighting: str, counts_are: s
             ("delta", found.delta2.value, found.plain.delta2),
         ):
             if net == 0 and plain > 1e-12:
-                out.append(f"The counts show no {name} beyond what counting alone makes of equal ones: it is put to 0.")
+                yield f"The counts show no {name} beyond what counting alone makes of equal ones: it is put to 0."
     if found.chosen:
-        out.append(
+        yield (
             "The groups look chosen by these very counts, noise included. So delta^2 is what to expect of the "
             "clients themselves. Use --groups-are given to take them as they are."
         )
     if len(table.groups) == 1:
-        out.append("There is one group, so delta is 0.")
+        yield "There is one group, so delta is 0."
     if sizes.max() == 1:
-        out.append("Every group has one client, so zeta is 0.")
+        yield "Every group has one client, so zeta is 0."
     if fitted < len(table.clients):
-        out.append(f"Concentrations are fitted to {fitted} clients, drawn by group.")
-    return out
+        yield f"Concentrations are fitted to {fitted} clients, drawn by group."
 
 
 def _fleet(table: LabelCounts, found: Measured, weighting: str, counts_are: str) -> dict[str, Any]:
@@ -235,14 +233,13 @@ def _dominant(table: LabelCounts, found: Measured) -> dict[str, Any]:
         for i in np.argsort(-parts, kind="stable")[:SHOWN].tolist():
             if parts[i] <= 0:
                 break
-            counts: Floats = pooled[i] if tier == 0 else table.counts[i]
-            label = int(counts.argmax())
+            counts, share = table.counts[i], float(parts[i] / net)
             who: dict[str, Any] = {"client": table.clients[i], "group": table.groups[table.group_of[i]]}
+            said = {**who, "share_of_zeta2": share}
             if tier == 0:
-                who = {"group": names[i], "clients": int(sizes[i])}
-            share = {"share_of_delta2" if tier == 0 else "share_of_zeta2": float(parts[i] / net)}
-            mostly = {"label": table.labels[label], "label_share": float(counts[label] / counts.sum())}
-            out[key].append({**who, **share, **mostly})
+                counts, said = pooled[i], {"group": names[i], "clients": int(sizes[i]), "share_of_delta2": share}
+            label = int(counts.argmax())
+            out[key].append(said | {"label": table.labels[label], "label_share": float(counts[label] / counts.sum())})
     return out
 
 

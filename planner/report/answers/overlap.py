@@ -360,22 +360,21 @@ def _change(ratio: float) -> str:
     return f"{round(ratio - 1, 3) + 0.0:+.1%}"  # and not -0.0 %
 
 
-def _warnings(answer: Answer) -> list[str]:
+def _warnings(answer: Answer) -> Iterator[str]:
     question = answer.question
-    said = list(question.warnings)
+    yield from question.warnings
     if _met(answer):
-        said.append(
+        yield (
             f"The target, {answer.target:.3g}, exceeds the loss gap at the start, A = {question.task.A:g}: ratios "
             "alone. The bound is far above what runs reach. "
             f"HHFL{answer.best.without} needs {times(answer.best.gain.expected)} fewer rounds to it, and "
             f"{times(answer.gain_below)} fewer to A/10. For counts give a --target below A."
         )
     if question.cost.network.client_link.sharing == "per-client" and answer.best.verdict != "nothing to weigh":
-        said.append(
+        yield (
             "The rates are taken to be each client's own. If the clients of a server share them, --link-sharing "
             "per-server, the busiest server sets the pace."
         )
-    return said
 
 
 def _basis(answer: Answer) -> Iterator[str]:

@@ -288,6 +288,7 @@ def of_the_pilot(scenario: Mapping[str, KnownValue]) -> Iterator[str]:
 
 def _sections(answer: Recommendation) -> Iterator[Section]:
     """Every section of ``--explain`` of its own, in its order."""
+    cautions = (Sentences(f"{one.text} {one.help}".strip(), "warning", 2) for one in answer.warnings)
     for id_, heading, blocks in (
         ("table", "All numbers", _numbers(answer)),
         ("target", "Target and rounds", _target(answer)),
@@ -302,11 +303,7 @@ def _sections(answer: Recommendation) -> Iterator[Section]:
         ("rates", "Learning rates", _rates(answer)),
         ("methods", "Other methods", _methods(answer)),
         ("record", "Record of the predictor", _record(answer)),
-        (
-            "warnings",
-            "Warnings",
-            (Sentences(f"{one.text} {one.help}".strip(), "warning", 2) for one in answer.warnings),
-        ),
+        ("warnings", "Warnings", cautions),
     ):
         yield Section(id_, heading, tuple(blocks))
 

@@ -62,9 +62,8 @@ def document(found: Validation) -> Listing:
     said = "; by ".join(_count(metric, found.findings) for metric in _metrics(found.findings))
     verdict = f"By {said}." if judged else "No claim was run."
     following = ("hfl-plan validate report ... --explain CLAIM", "hfl-plan validate list")
-    answer = listing(
-        "validate", verdict, {"machines": list(found.machines)}, map(_data, found.findings), next=following
-    )
+    own = {"machines": list(found.machines)}
+    answer = listing("validate", verdict, own, map(_data, found.findings), next=following)
     return brief(answer, table, facts=facts, sections=sections, records=records, kind="Claims")
 
 
