@@ -64,8 +64,6 @@ def _figure(block: Figure) -> Iterator[str]:
 
 def _table(table: Table, title: str) -> Iterator[str]:
     """A table whose columns can be sorted, with a bar in each cell of an amount."""
-    if not table.columns:
-        return
     caption = table.heading or table.label
     named = escape(caption or title)
     yield f'<div class="scroll" role="region" tabindex="0" aria-label="{named}"><table>'

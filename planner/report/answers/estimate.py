@@ -69,7 +69,7 @@ def estimated(
         raise NoAnswerError("--gram: there are no labels: targets are not whole numbers, or they are all equal.")
     if gram is not None and found.points[0].gram is None:
         raise NoAnswerError("--gram: gradients of all labels do not fit in memory. Give a smaller model.")
-    notes = _notes(losses, found)
+    notes = tuple(_notes(losses, found))
     if gram is not None:
         write(gram, _gram(found), force, "--gram")
     profile = _profile(losses, found, notes)
@@ -80,46 +80,47 @@ def estimated(
 # ---------------------------------------------------------------- answers
 
 
-def _notes(losses: Partitioned, found: Estimated) -> list[str]:
+def _notes(losses: Partitioned, found: Estimated) -> Iterator[str]:
     """What the numbers are not."""
     letters, count = _deviations(found), len(found.points)
     these = f"{count} points of one run" if count > 1 else "numbers at the start alone"
-    out = [
+    yield (
         f"L, sigma, {join(letters)} are lower estimates of what theorems assume. These are {these}, and theorems speak "
-        "of all parameters.",
-        f"L is the largest of {len(found.curved)} of {len(losses.inputs)} clients.",
+        "of all parameters."
+    )
+    yield f"L is the largest of {len(found.curved)} of {len(losses.inputs)} clients."
+    yield (
         f"sigma is of mini-batches of {losses.size} drawn with replacement, and a mean over clients; sigma^2 is "
-        "inversely proportional to their size.",
-        "A is the loss at the start minus the lowest loss seen: F(x0) - F* is not smaller."
-        if found.A.estimate
-        else "No loss was below that at the start, so A is not known"
-        + (", and `recommend` refuses the profile" if _rose(found) else "")
-        + ". Give more --steps, or another --rate.",
-    ]
+        "inversely proportional to their size."
+    )
+    if found.A.estimate:
+        yield "A is the loss at the start minus the lowest loss seen: F(x0) - F* is not smaller."
+    else:
+        refused = ", and `recommend` refuses the profile" if _rose(found) else ""
+        yield f"No loss was below that at the start, so A is not known{refused}. Give more --steps, or another --rate."
     last = found.points[-1].L
     if any(point.L.high > 1.2 * point.L.estimate for point in found.points):
-        out.append(f"The curvature is not settled: at the end it is from {last.estimate:.3g} to {last.high:.3g}.")
+        yield f"The curvature is not settled: at the end it is from {last.estimate:.3g} to {last.high:.3g}."
     start = found.points[0]
     chances = losses.by_chance(start.sigma2.estimate)
     by_letter = dict(zip(_of_tiers(found), chances, strict=True))
     for name in letters:
         chance, seen = by_letter[name], start.of(name).estimate
         if chance > 0.1 * seen**2:
-            out.append(
+            yield (
                 f"Of the {name} at the start, {seen:.3g}, chance alone makes about "
                 f"{math.sqrt(chance):.3g}: so much have clients with samples of one distribution, of these sizes."
             )
-    out += losses.cautions()
-    out += _about_the_tree(found)
+    yield from losses.cautions()
+    yield from _about_the_tree(found)
     if found.labels and found.points[0].gram is None:
-        out.append("Gradients of all labels do not fit in memory: what label shares explain is not known.")
+        yield "Gradients of all labels do not fit in memory: what label shares explain is not known."
     explained = _explained(found)
     if explained is not None and min(explained) < 0.5:
-        out.append(
+        yield (
             f"Label shares alone make {percent(min(explained))} to {percent(max(explained))} of {_sum(found)}: "
             "clients differ in more than their labels, and label counts do not show it."
         )
-    return out
 
 
 def _explained(found: Estimated) -> list[float] | None:

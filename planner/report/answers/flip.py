@@ -119,17 +119,20 @@ def _facts(answer: Flips, shown: int) -> Iterator[tuple[str, str]]:
     yield from _held(answer)
     yield from _inside(answer)
     yield from _beside_sigma(answer)
-    limits = []
-    if answer.flip.predictor == "pilot" and any(
-        isinstance(row.break_even, int) and row.parameter != "R" for row in answer.rows
-    ):
-        limits.append("the pilot is of this fleet, so with other counts rounds are predicted: race that fleet")
+    yield from shortened_to("Limits", list(_limits(answer)))
+
+
+def _limits(answer: Flips) -> Iterator[str]:
+    counts = (row for row in answer.rows if isinstance(row.break_even, int) and row.parameter != "R")
+    if answer.flip.predictor == "pilot" and any(counts):
+        yield "the pilot is of this fleet, so with other counts rounds are predicted: race that fleet"
     if sampled := [answer.words(line.parameter) for line in answer.flip.lines if line.method == "looked at"]:
         verb = "is" if len(sampled) == 1 else "are"
         which = join_with_limit(sampled, 2) if answer.tier_names else ", ".join(sampled[:6])
-        limits.append(f"{which} {verb} sampled: a change between two samples may be missed")
-    limits += [f"{_some(names)} not followed: {why}" for why, names in _unmoved(answer).items()]
-    yield from shortened_to("Limits", limits)
+        yield f"{which} {verb} sampled: a change between two samples may be missed"
+    for why, names in _unmoved(answer).items():
+        which = ", ".join(names) if len(names) <= 3 else f"{len(names)} parameters"
+        yield f"{which} not followed: {why}"
 
 
 def _tossed(answer: Flips) -> str:
@@ -190,10 +193,6 @@ def _held(answer: Flips) -> Iterator[tuple[str, str]]:
     said += [f"{', '.join(moving)} move{'s' * (len(answer.flip.moving) == 1)} it"] * bool(moving)
     if held:
         yield "Target", "; ".join(said)
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names) if len(names) <= 3 else f"{len(names)} parameters"
 
 
 def _unchanged(answer: Flips) -> list[Line]:

@@ -183,11 +183,10 @@ def _replaced(path: Path, config: Path | None) -> list[str]:
     return [f"{config}: {join(found)} {'is' if len(found) == 1 else 'are'} those of {path} here."] if found else []
 
 
-def _formulas(table: LabelCounts, names: Sequence[str]) -> list[str]:
+def _formulas(table: LabelCounts, names: Sequence[str]) -> Iterator[str]:
     """What a spreadsheet may make of names that are written as they are, so that they can be read again."""
-    if not any(name.startswith(("=", "+", "-", "@")) for name in (*table.clients, *table.labels, *names)):
-        return []
-    return ["Some names start with =, +, - or @: a spreadsheet may take them for formulas. Import them as text."]
+    if any(name.startswith(("=", "+", "-", "@")) for name in (*table.clients, *table.labels, *names)):
+        yield "Some names start with =, +, - or @: a spreadsheet may take them for formulas. Import them as text."
 
 
 def _regrouped(table: LabelCounts, group_of: Sequence[str]) -> str:
@@ -225,9 +224,7 @@ def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str], unknow
         group=dict(data),
         warnings=tuple(Caution(text=text) for text in cautions),
         details={section: tuple(texts) for section, texts in _details(data, cautions, assumed)},
-        next=(*unknown.get("next", ()), *following),
-        assumptions=assumed,
-        sensitivity=unknown.get("sensitivity", ()),
+        **{**unknown, "next": (*unknown.get("next", ()), *following)},
     )
 
 

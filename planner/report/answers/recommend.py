@@ -129,13 +129,11 @@ def _rows(answer: Recommendation, most: int, between: str | None, whole: bool = 
     later = _later(answer)
     shown = [*_trees(answer, most), *(row for row in answer.rows if row.baseline and row.id not in later)]
     cases = answer.open_cases
-    decides: str = "time" if cases else answer.objective
-    others = [name for name in ("time", "rounds", "traffic") if name != decides]
+    rounds = BEGUN if any((row.p_complete or 1.0) < 1 for row in shown) else "rounds"  # those that break begin again
+    decides = "time" if cases else rounds if answer.objective == "rounds" else answer.objective
+    others = [name for name in ("time", rounds, "traffic") if name != decides]
     others = others if whole or answer.verdict.on != SHARING else others[:-1]  # where traffic is no objective
     heads = [decides, "vs best"] * max(len(cases), 1) + others
-    if any((row.p_complete or 1.0) < 1 for row in shown):  # rounds that break are begun again
-        others, heads = ([BEGUN if name == "rounds" else name for name in names] for names in (others, heads))
-        decides = BEGUN if decides == "rounds" else decides
     columns = (
         Column(NAMED.get(name, name), "text" if name == "vs best" else "number")
         for name in (name if not cases else UNDER.get(name, name) for name in heads)
