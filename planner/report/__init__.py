@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import keyword
 from dataclasses import replace
-from typing import Any
 
 from planner.io.answers import Answer
 from planner.report.document import Document
@@ -21,12 +20,12 @@ def document(answer: Answer, section: str = "", *, quiet: bool = False, asked_by
 
     if isinstance(answer, Listing):
         page: Document = (answer if answer.page else brief(answer, kind=type(answer).__name__)).page
-        return selected(replace(page, data=answer.to_json(), answer=answer), section, quiet=quiet, asked_by=asked_by)
-    name = answer.schema_id().split("/")[1]
-    name += "_" * keyword.iskeyword(name)
-    laid_out: Any = importlib.import_module(f"{__name__}.answers.{name}")
-    found: Document = laid_out.document(answer)
-    return selected(found, section, quiet=quiet, asked_by=asked_by)
+        page = replace(page, data=answer.to_json(), answer=answer)
+    else:
+        name = answer.schema_id().split("/")[1]
+        name += "_" * keyword.iskeyword(name)
+        page = importlib.import_module(f"{__name__}.answers.{name}").document(answer)
+    return selected(page, section, quiet=quiet, asked_by=asked_by)
 
 
 def shown(answer: Answer, form: str, section: str = "") -> str:

@@ -214,7 +214,7 @@ class Figure:
     def lines(self, width: int) -> list[list[tuple[str, str]]]:
         """Draw as many of the columns as fit, as lines of texts and their colours; ``reverse`` marks ``here``."""
         margin, wide = max(len(label) for label, _ in self.rows), len(self.rows[0][1][0][0])
-        kept = _thinned(len(self.ticks), max(2, (width - margin - 2) // wide))
+        kept = thinned(len(self.ticks), max(2, (width - margin - 2) // wide))
         here = [(i, min(kept, key=lambda k: abs(k - j))) for i, j in ([self.here] if self.here else [])]
         scenario = (f"[{' ' * (wide - 2)}]", "reverse")
         lines = [
@@ -222,7 +222,7 @@ class Figure:
             for i, (label, marks) in enumerate(self.rows)
         ]
         axis = ""
-        for place in _thinned(len(kept), TICKS):
+        for place in thinned(len(kept), TICKS):
             if wide * place >= len(axis) + bool(axis):  # else its text would run into the one before
                 axis = axis.ljust(wide * place) + self.ticks[kept[place]]
         return [*lines, [(" " * (margin + 1) + axis, "")]]
@@ -267,8 +267,8 @@ class Document:
         return next((block for block in self.blocks if isinstance(block, Table)), Table((), ()))
 
 
-def _thinned(count: int, most: int) -> list[int]:
-    """So many of the indices, evenly."""
+def thinned(count: int, most: int) -> list[int]:
+    """Return so many of the indices at most, evenly, both ends among them."""
     if count <= most:
         return list(range(count))
-    return sorted({round(k * (count - 1) / (most - 1)) for k in range(most)})
+    return sorted({round(k * (count - 1) / max(most - 1, 1)) for k in range(most)})

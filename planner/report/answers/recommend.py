@@ -27,6 +27,7 @@ from planner.report.document import (
     Sentences,
     Table,
     numeric,
+    thinned,
 )
 from planner.report.page import AMOUNTS, RECORD, about, change_in, count, duration, page, record
 from planner.report.render.table import first_that_fits
@@ -398,7 +399,7 @@ def _searched(answer: Recommendation, letter: str, rows: Sequence[Division]) -> 
     kept = set(range(len(rows)))
     if len(rows) > DIVISIONS:
         kept = {i for i, row in enumerate(rows) if getattr(row, key) == answer.scenario[letter].value}
-        kept |= {round(i * (len(rows) - 1) / (DIVISIONS - 2)) for i in range(DIVISIONS - 1)}
+        kept.update(thinned(len(rows), DIVISIONS - 1))
     shown = [rows[i] for i in sorted(kept)]
     columns = (
         Column(""),

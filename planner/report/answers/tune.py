@@ -10,7 +10,7 @@ from planner.decide.tuned import MORE, MOST_SAID, Plan, Tuned
 from planner.decide.tuning import Aim
 from planner.io.wording import counted, percent, times
 from planner.predict.predictors import guaranteed
-from planner.report.document import Cell, Column, Document, Section, Table, numeric
+from planner.report.document import Cell, Column, Document, Section, Table, numeric, thinned
 from planner.report.page import amounts, cell, told
 from planner.report.render.table import first_that_fits
 
@@ -67,10 +67,7 @@ def _page_rows(answer: Tuned, most: int) -> list[Plan]:
     by_tie = {row.tie: row for row in reversed(answer.rows) if row.tie is not None}
     taken = {row.tie for row in first}
     others = [row for _, row in sorted(by_tie.items()) if row.tie not in taken]
-    room = most - len(first)
-    if len(others) > room:
-        others = [others[round(i * (len(others) - 1) / max(room - 1, 1))] for i in range(room)]
-    return [*first, *others]
+    return [*first, *(others[i] for i in thinned(len(others), most - len(first)))]
 
 
 def _whose(answer: Tuned) -> str:
