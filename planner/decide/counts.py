@@ -146,7 +146,7 @@ class _Search:
                 self.along[value] = plan
         steps = math.prod(counts.get(symbol, question.values[symbol]) for symbol in STEPS)
         if steps <= self.most[division] and (self.checked is None or plan.total < self.checked.total):
-            self.checked = replace(plan)  # another than the best: that it is taken is said also where it equals that
+            self.checked = plan
 
     def groups(self, plan: _Plan) -> int:
         """Number of groups in the division of a plan."""
@@ -565,10 +565,7 @@ def _sentence(found: _Search, level: Sequence[_Plan], along: Mapping[str, Sequen
         f"{s} = {known[s].value}" for s in CHOICES if s not in choices and (s in "PK" or known[s].origin == "given")
     )
     target = known["target"]
-    common = ""
-    if target.origin == "derived":
-        least = ", ".join(f"{symbol} = {low:,}" for symbol, (low, _) in choices.items() if symbol not in STEPS)
-        common = f" The common target is {target.note}{f' with {least}' if least else ''}."
+    common = f" The common target is {target.note}." * (target.origin == "derived")
     own = ""
     if (searched > 1 or choices) and first.total > 0:
         own = f" Each topology at its own best: {_own_best(found, free)}."

@@ -182,7 +182,8 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     alone = wanted.topology is not None or (shared and beyond != (chosen.topology,))
     beside = "" if alone else _one_tier(search, chosen, tied)
     less = _less_on_record(saved, shares, aim) if in_vain or chosen != given else ""
-    said = " ".join(filter(None, (verdict.text, toss_up, less, beside, _may_exceed(search, chosen))))
+    parts = (verdict.text, _in_doubt(search, chosen, given), toss_up, less, beside, _may_exceed(search, chosen))
+    said = " ".join(filter(None, parts))
     return Tuned(
         command=("hfl-plan", "tune"),
         title=scenario.title,
@@ -382,6 +383,16 @@ def _verdict(
         ratio=ratio,
         text=" ".join(filter(None, parts)),
     )
+
+
+def _in_doubt(search: _Search, chosen: Choice, given: Choice | None) -> str:
+    """Say what of a saving is within the predictor's error, where it is another saving that exceeds it."""
+    if given is None or given == chosen or not search.budget.allows(given):
+        return ""
+    saved = {aim: given.amount(aim) / chosen.amount(aim) for aim in search.weighed if chosen.amount(aim) > 0}
+    if 1 + search.scenario.resolution < saved.get(search.aim, 0.0) <= search.error < max(saved.values()):
+        return f"Of these the {search.aim} is within the predictor's error."
+    return ""
 
 
 def _may_exceed(search: _Search, chosen: Choice) -> str:

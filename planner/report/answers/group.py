@@ -342,7 +342,9 @@ def facts(d: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     of = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
     yield "Groups", f"{counted(d['clients'], 'client')} in {counted(d['groups'], 'group')} of {of}"
     if before is None and d["effect"]:
-        yield "At random", f"{counted(d['groups'], 'group')}, as the file does not have these"
+        _, random = divisions.expected(after["delta2_expected"] + after["zeta2_expected"], d["clients"], d["groups"])
+        said = f"{counted(d['groups'], 'group')}, as the file does not have these"
+        yield "At random", f"{said}: between groups delta^2 {random:.2g}"
     pairs = ((f"{word}^2", f"{word}2_expected") for word in ("delta", "zeta"))
     delta, zeta = (
         f"{word} {'' if before is None else f'{before[key]:.2g} -> '}{after[key]:.2g}" for word, key in pairs

@@ -438,8 +438,9 @@ def _terms(answer: Recommendation) -> Iterator[Block]:
             entries.append((row.title, f"{term(row.dominant_term)}: {percent(share)} of its bound{cap}"))
     if entries:
         yield Facts(tuple(entries))
-        columns = (Column("topology"), *numeric(*(SHORT.get(name, name) for name in answer.rows[0].terms)))
-        rows: list[tuple[Cell, ...]] = [(row.title, *row.terms.values()) for row in answer.ranking if row.terms]
+        parts = dict.fromkeys(name for row in answer.ranking for name in row.terms)  # bounds have not all the same
+        columns = (Column("topology"), *numeric(*(SHORT.get(name, name) for name in parts)))
+        rows: list[tuple[Cell, ...]] = [(row.title, *map(row.terms.get, parts)) for row in answer.ranking if row.terms]
         yield Table(columns, tuple(rows), label="Parts of each bound", detail=True)
 
 

@@ -724,3 +724,14 @@ def test_a_table_keeps_its_own_counts_beside_a_range_as_a_file_does(tmp_path: Pa
     for table in ({"fleet": counts}, {f"fleet.{key}": n for key, n in counts.items()}):
         for found in (planner.recommend(table, **asked), planner.recommend(planner.load_scenario(table, **asked))):
             assert (found.target, found.recommend.in_place_of) == (of_file.target, of_file.recommend.in_place_of)
+
+
+def test_a_plan_is_not_said_to_be_taken_in_place_of_itself() -> None:
+    found = planner.recommend(
+        G=10, M=10, groups_per_round="2:9", clients_per_round="2:9", heterogeneity="inter", uplink="20Mbit/s",
+        link_sharing="per-client",
+    )  # fmt: skip
+    said = str(found.explain("all"))
+    best, *_ = re.findall(r"the best is (S1 = \d+ and S2 = \d+)", " ".join(said.split()))
+    assert f"taken is {best.replace(' and', ',')}" not in " ".join(said.split())
+    assert "at S1 = 2, S2 = 2." in " ".join(said.split())

@@ -768,3 +768,22 @@ def test_steps_that_saved_nothing_on_record_are_not_advised() -> None:
     assert found.verdict.text.endswith("On record more local steps saved no time.")
     by_traffic = planner.tune(**given, objective="traffic", local_steps="1:16", group_rounds="1:4")
     assert next(row for row in by_traffic.rows if row.recommended).local_steps > 2
+
+
+def test_what_of_a_saving_is_within_the_error_is_said_where_another_exceeds_it(tmp_path: Path) -> None:
+    """Of a tree no race was near, a gain of less than 2.5x is a toss-up: a seventh of the traffic is none."""
+    file = tmp_path / "continents.toml"
+    tiers = (("continent", 3, 2, ""), ("city", 6, 0.5, 'link = { preset = "wan", up = "300Mbit/s" }'),
+             ("car", 30, 1, 'link = { preset = "5g" }'))  # fmt: skip
+    lines = ["[fleet]", "local_steps = 5"]
+    for name, count, deviation, link in tiers:
+        lines += ["[[fleet.tiers]]", f'name = "{name}"', f"count = {count}", f"deviation = {deviation}", link]
+    file.write_text("\n".join([*lines, "[problem]", "rounds = 100", "[model]", 'size = "5MB"']))
+    found = planner.tune(file)
+    chosen, given = (next(row for row in found.rows if getattr(row, what)) for what in ("recommended", "given"))
+    assert (
+        1.02 < given.time_seconds / chosen.time_seconds < found.tune.error < given.traffic_bytes / chosen.traffic_bytes
+    )
+    assert "Of these the time is within the predictor's error." in found.verdict.text
+    two = planner.tune(groups=4, clients_per_group=4)
+    assert "Of these" not in two.verdict.text

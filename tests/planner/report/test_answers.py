@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -155,3 +156,15 @@ def test_what_is_asked_for_is_what_is_missing() -> None:
         G=5, M=6, heterogeneity="intra", objective="time", settings=links, downlink="100Mbit/s", **given
     )
     assert ("--downlink", "RATE") not in [one.argv for one in known.next if one.asks]
+
+
+def test_parts_of_bounds_that_have_not_the_same_are_one_table(plan) -> None:
+    """Bounds of rings have terms that those of stars have not, which ended every report in an internal error."""
+    answer = planner.recommend(G=10, M=10, predictor="bound")
+    said = plan(
+        "recommend", "-G", "10", "-M", "10", "--predictor", "bound", "--explain", "terms", "--format", "markdown"
+    )[1]
+    rows = {row[0]: row[1:] for row in re.findall(r"^\| (\S+) \| (.*) \|$", said, flags=re.MULTILINE)}
+    for row in answer.ranking:
+        cells = rows[row.title][0].split(" | ")
+        assert sum(cell != "-" for cell in cells) == len(row.terms)
