@@ -128,7 +128,7 @@ def _limits(answer: Flips) -> Iterator[str]:
         yield "the pilot is of this fleet, so with other counts rounds are predicted: race that fleet"
     if sampled := [answer.words(line.parameter) for line in answer.flip.lines if line.method == "looked at"]:
         verb = "is" if len(sampled) == 1 else "are"
-        which = join_with_limit(sampled, 2) if answer.tier_names else ", ".join(sampled[:6])
+        which = join_with_limit(sampled, 2 if answer.tier_names else 6)
         yield f"{which} {verb} sampled: a change between two samples may be missed"
     for why, names in _unmoved(answer).items():
         which = ", ".join(names) if len(names) <= 3 else f"{len(names)} parameters"
