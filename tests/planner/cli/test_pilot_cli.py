@@ -491,8 +491,8 @@ def test_label_counts_are_raced_on_a_proxy_which_the_answers_say(tmp_path: Path)
         ((), 2, "name a HOOK.py"),
         (
             ("--data", "counts.csv", "--proxy", "cats"),
-            1,
-            "--proxy: no data set is called 'cats': digits,",
+            2,
+            "--proxy: no data set is called 'cats' help: Known are digits,",
         ),
         (("--data", "nowhere.csv", "--proxy", "digits"), 2, "nowhere.csv"),
     ],
