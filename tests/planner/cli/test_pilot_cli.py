@@ -492,7 +492,7 @@ def test_label_counts_are_raced_on_a_proxy_which_the_answers_say(tmp_path: Path)
         (
             ("--data", "counts.csv", "--proxy", "cats"),
             2,
-            "--proxy: no data set is called 'cats' help: Known are digits,",
+            "--proxy: no data set is called 'cats'. Known are digits,",
         ),
         (("--data", "nowhere.csv", "--proxy", "digits"), 2, "nowhere.csv"),
     ],
