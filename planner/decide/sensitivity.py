@@ -27,12 +27,13 @@ from planner.decide.parameters import (
     inputs,
     is_drawn,
     is_quick,
+    ratios,
     size_drawn,
 )
 from planner.decide.recommendation import SHARING
 from planner.decide.settings import Setting, costs, is_assumed, is_open, other_words, with_other_words
 from planner.decide.uncertainty.distributions import FACTOR
-from planner.decide.verdict import Standing, algorithms, one_tier, standing
+from planner.decide.verdict import ON_PROXY, Standing, algorithms, one_tier, standing
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.answers import Answer, Caution, NextStep, Quantity, Sensitivity, Verdict
 from planner.io.parts import Part, field
@@ -156,6 +157,8 @@ def flip(  # reason: one field of the answer after the other
     if every and told.status != "depends":
         said = one_tier(question, scenario, objective, here.least, first)
         told = told.replaced(text=f"{told.text} {said}".rstrip())
+    if question.predictor.on_proxy:
+        told = told.replaced(text=f"{told.text} {ON_PROXY}")
     return Flips(
         version=version(),
         command=("hfl-plan", "flip"),
@@ -349,6 +352,9 @@ def _followed(question: Question, objective: Objective, only: Sequence[str]) -> 
     if objective in CLOCKED and is_drawn(question) and size_drawn(question) > LARGEST_DRAWN:
         why = "the fleet is too large to draw its compute times again and again; ask with --straggler none"
         unmoved = {name: why for name, each in found.items() if each.timed or each.whole}
+    if question.predictor.measured:
+        there = {"sigma", *deviations(question), *ratios(question)}
+        unmoved |= dict.fromkeys((name for name in found if name in there), "the pilot ran with these data")
     kept = [each for name, each in found.items() if name not in unmoved and (not only or name in only)]
     return kept, {name: why for name, why in unmoved.items() if not only or name in only}
 

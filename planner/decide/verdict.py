@@ -29,6 +29,8 @@ from planner.scenario.units import format_rate
 
 LEVEL = 0.8  # of the intervals of ratios
 TOLD = 0.6  # a probability below it tells no winner
+MOST_IN_TOSS_UP = 0.9  # a probability that is said of the first of a toss-up: intervals leave a tenth on either side
+ON_PROXY = "Raced on a proxy, not on your data."
 CERTAIN = 0.99  # no probability is stated above it
 ABOUT = 1.25  # times the best: a server that does not wait and takes up to that is named beside it
 OBJECTIVES: tuple[Objective, ...] = ("time", "rounds", "traffic")
@@ -199,6 +201,14 @@ def verdict(
     found: Mapping[str, Mapping[str, Standing]], beside: Sequence[Baseline | Clocked], *, met: bool = False
 ) -> Verdict:
     """Decide, in words and data."""
+    here = next(iter(next(iter(found.values())).values()))
+    said = _verdict(found, beside, met=met)
+    return said.replaced(text=f"{said.text} {ON_PROXY}") if here.question.predictor.on_proxy else said
+
+
+def _verdict(
+    found: Mapping[str, Mapping[str, Standing]], beside: Sequence[Baseline | Clocked], *, met: bool
+) -> Verdict:
     if met:
         here = next(iter(next(iter(found.values())).values()))
         start = f"a {here.question.quantity.words} of {float(here.question.first()):.4g}"
@@ -374,7 +384,8 @@ def _sentence(
             )
     elif found.status == "toss-up":
         parts = [_choice(found, here, float).replace("toss-up,", f"Toss-up for {by}:") + "."]
-        if (found.confidence or 0.0) >= TOLD and len(algorithms(question, found.best)) > 1:
+        # a tenth of the draws or more are beyond an end of an interval, which may be of whole rounds alone
+        if TOLD <= (found.confidence or 0.0) <= MOST_IN_TOSS_UP and len(algorithms(question, found.best)) > 1:
             parts.append(f"{title(found.best[0])} leads, {_sure(found.confidence or 0.0)}.")
     else:
         first, lead, rest = _choice(found, here, lambda ratio: ratio).partition(",")

@@ -63,6 +63,7 @@ class Predictor(ABC):
     shows_progress: ClassVar[bool] = False
     # whether its rounds were measured in the fleet of the question, so that constants change nothing
     measured: ClassVar[bool] = False
+    on_proxy = False  # whether that was on other data than those of the fleet
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)

@@ -49,6 +49,7 @@ class Piloted(Predictor):
 
     def __init__(self, base: Predictor, pilot: Pilot, own: Mapping[str, float]) -> None:
         self.base, self.pilot, self.own = base, pilot, dict(own)
+        self.on_proxy = pilot.problem.proxy
         first = self._cost(pilot.start)
         lack = pilot.metric == "accuracy"
         found = Quantity(

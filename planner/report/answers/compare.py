@@ -265,10 +265,8 @@ def _facts(answer: Compared) -> Iterator[tuple[str, str]]:
     if targets[0] != targets[1] and all(targets):
         values = [target["value"] for target in targets]
         if None not in values and targets[0]["metric"] == targets[1]["metric"]:
-            first = (
-                f" ({ONE_TARGET}: the second to {values[0]:.3g})" if answer.compare["second_to_first_target"] else ""
-            )
-            yield "Targets", f"{targets[0]['metric']} {values[0]:.3g} and {values[1]:.3g}{first}: --explain targets"
+            one = f"; {ONE_TARGET}: {values[0]:.3g}" if answer.compare["second_to_first_target"] else ""
+            yield "Targets", f"{targets[0]['metric']} {values[0]:.3g} and {values[1]:.3g}{one}"
         else:
             yield "Targets", " and ".join(target["defined_by"] for target in targets)
     cases = [_by_case(side["verdict"]) for side in sides]

@@ -229,8 +229,10 @@ def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str], unknow
 
 
 def _enough(data: Mapping[str, Any]) -> int | None:
-    """How many moves give 90 % of the gain; None where there are none, or where they were limited."""
+    """How many moves give 90 % of the gain; None where there are none, they were limited, or noise is all they gain."""
     if not data["moves"] or data["most_moves"] is not None:
+        return None
+    if data["after"]["delta2_expected"] >= data["before"]["delta2_expected"]:
         return None
     return next(i for i, step in enumerate(data["moves"], 1) if step["gained_share"] >= 0.9 - 1e-12)
 

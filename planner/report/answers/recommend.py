@@ -155,14 +155,11 @@ def _rows(answer: Recommendation, most: int, between: str | None, whole: bool = 
 
 
 def _trees(answer: Recommendation, most: int) -> list[Row]:
-    """The first of the ranking; those that the verdict names in some case stand in the places of the last others.
-
-    The runner-up is no such other: what a lead is over is in the table.
-    """
+    """The first of the ranking; those that the verdict names in some case stand in the places of the last others."""
     cases = [one.best for case in answer.verdict.cases for one in (case.cases or (case,))]
     named = {id_ for best in (answer.verdict.best, *cases) if len(best) <= LISTED for id_ in best}
     first, rest = answer.ranking[:most], [row for row in answer.ranking[most:] if row.id in named]
-    others = [row.id for row in first[2:] if row.id not in named][::-1][: len(rest)]
+    others = [row.id for row in first if row.id not in named][::-1][: len(rest)]
     return [row for row in answer.ranking if row in (*first, *rest[: len(others)]) and row.id not in others]
 
 

@@ -728,3 +728,26 @@ def test_a_topology_that_seeds_lost_is_no_sure_second(tmp_path: Path) -> None:
     assert spread == 1.0 and row.id in answer.recommended
     said = "Ring-Star ended the pilot above the start with some seeds: the rate of one seed is not stable there."
     assert any(one.text.startswith(said) for one in answer.warnings)
+
+
+def test_a_race_on_a_proxy_is_said_to_be_one_wherever_it_answers(tmp_path: Path) -> None:
+    """*Measured*, which said it, gives way where a page is full; the verdict does not."""
+    told = document()
+    told["problem"] |= {"proxy": True}
+    file = tmp_path / "proxy.json"
+    file.write_text(json.dumps(told))
+    said = "Raced on a proxy, not on your data."
+    for answer in (
+        planner.recommend(pilot=file),
+        planner.flip(pilot=file),
+        planner.recommend(pilot=file, objective="time"),
+    ):
+        assert answer.verdict.text.endswith(said)
+    assert said not in planner.recommend(pilot=written(tmp_path)).verdict.text
+
+
+def test_flip_follows_nothing_that_a_pilot_ran_with(pilot: Path) -> None:
+    found = planner.flip(pilot=str(pilot))
+    followed = {line.parameter for line in found.flip.lines}
+    assert not {"sigma", "zeta", "delta", "zeta^2/delta^2"} & followed and "R" in followed
+    assert found.flip.unmoved["sigma"] == "the pilot ran with these data" and found.flip.moving == ()
