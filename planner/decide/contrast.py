@@ -7,9 +7,10 @@ of it does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 from planner.decide.rank import recommend
@@ -19,6 +20,7 @@ from planner.io.answers import Verdict
 from planner.scenario.resolve import Load, Scenario, load
 
 MOST = 40  # differences that are followed
+SWAPS = 24  # verdicts at most to find what else does in the place of what decides together
 Told = Mapping[str, Any]
 Turn = tuple[Any, ...]
 AIMS = ("problem.target", "problem.target_loss", "problem.target_accuracy", "problem.rounds")
@@ -76,6 +78,7 @@ class Contrast:
     alone: tuple[Alone, ...]  # by difference, what it does alone
     # keys that turn the verdict together, where none does alone; empty where some does, or none has to
     jointly: tuple[str, ...]
+    instead: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of these by key, others that do in its place
 
     @property
     def same(self) -> bool:
@@ -126,10 +129,12 @@ def contrast(first: Side, second: Side, progress: Callable[[str], None] = lambda
         told = first.told.get(key), second.told.get(key)
         alone.append(Alone(key, *told, verdict, why, found is not None and found != here, found == there != here))
     jointly: tuple[str, ...] = ()
+    instead: dict[str, tuple[str, ...]] = {}
     if here != there and not any(one.decides for one in alone):
         jointly = _together(first, second, keys, there, progress)
+        instead = _in_place(first, second, jointly, [key for key in keys if key not in jointly], there)
     progress("")
-    return Contrast(first, second, tuple(alone), jointly)
+    return Contrast(first, second, tuple(alone), jointly, instead)
 
 
 def differences(first: Side, second: Side) -> list[str]:
@@ -162,3 +167,15 @@ def _together(
         if verdict is not None and turn(verdict) == there:
             kept = fewer
     return tuple(kept)
+
+
+def _in_place(
+    first: Side, second: Side, jointly: Sequence[str], spared: Sequence[str], there: Turn
+) -> dict[str, tuple[str, ...]]:
+    """By key of those that decide together, the spared ones that do in its place; nothing where these are many."""
+    found: dict[str, list[str]] = {}
+    for key, other in product(jointly, spared) if len(jointly) * len(spared) <= SWAPS else ():
+        verdict, _ = _with(first, second, [other, *(one for one in jointly if one != key)])
+        if verdict is not None and turn(verdict) == there:
+            found.setdefault(key, []).append(other)
+    return {key: tuple(others) for key, others in found.items()}

@@ -13,13 +13,14 @@ from planner.io.wording import CASES, counted, input_words, join, join_with_limi
 from planner.report.answers.recommend import OF_FOOTPRINT, SHOWN_AS
 from planner.report.document import Cell, Column, Document, Table, numeric
 from planner.report.page import cell, told
+from planner.report.render.table import first_that_fits
 from planner.scenario.fields import FIELDS
 
 LONGEST, BESIDE = 22, 15  # letters of a cell, and of a name with two more columns beside it
 NAMED = 56  # letters of a path on the page
 FEW = 3  # differences of which the sentence says what each does alone
 LISTED = 5  # differences on the page
-TOPOLOGIES = 7  # on the page
+TOPOLOGIES, FEWEST = 7, 4  # on the page: at most, and where it has many other lines
 DECIDES = "<- decides"
 ONE_TARGET = "same target"  # the second to the target of the first
 ANOTHER = {"toss-up": "another toss-up", "depends": "another best in a case"}  # of the status that there was before
@@ -91,6 +92,7 @@ def answered(found: Contrast, second: str = "") -> Compared:
             "same": found.same,
             "decisive": list(found.decisive),
             "jointly": list(found.jointly),
+            "instead": {key: list(names) for key, names in found.instead.items()},
         },
         details={section: tuple(texts) for section, texts in _details(found)},
         next=(_second(second),) if second.endswith(".toml") and len(second) <= NAMED else (),
@@ -121,8 +123,11 @@ def _row(row: Row) -> dict[str, Any]:
 
 def document(answer: Compared) -> Document:
     """Lay the answer out."""
-    differences = [_differences(answer)] * bool(answer.rows)
-    return told(answer, [*differences, _topologies(answer)], kind="Comparison", facts=_facts(answer))
+    differences, facts = [_differences(answer)] * bool(answer.rows), tuple(_facts(answer))
+    return first_that_fits(
+        told(answer, [*differences, _topologies(answer, most)], kind="Comparison", facts=facts)
+        for most in range(TOPOLOGIES, FEWEST - 1, -1)
+    )
 
 
 # ---------------------------------------------------------------- in words
@@ -152,7 +157,8 @@ def _sentence(found: Contrast) -> str:
     before, after = (side.answer.verdict for side in (found.first, found.second))
     cases = [_by_case(one.to_json()) for one in (before, after)]
     several = max(map(len, cases)) > 1
-    named = [_name(key) for key in found.decisive or found.jointly]
+    others = {key: f" (or {_name(names[0])})" for key, names in found.instead.items()}
+    named = [f"{_name(key)}{others.get(key, '')}" for key in found.decisive or found.jointly]
     if not found.alone:
         return "Both say the same in every case." if several else f"Both say the same: {choice(before)}."
     if found.same:
@@ -204,6 +210,8 @@ def _differences(answer: Compared) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for row in sorted(answer.rows, key=lambda one: (one.id not in decide, not one.turns))[:LISTED]:
         mark = "" if row.id not in decide else DECIDES if alone else "<- together"
+        if stands := [key for key, others in answer.compare["instead"].items() if row.id in others]:
+            mark = f"<- as well as {_name(stands[0])}"
         if mark != DECIDES and row.turns:
             again = row.status == sides[0]["verdict"]["status"]
             what = ANOTHER.get(row.status, row.status) if again else row.status
@@ -222,14 +230,14 @@ def _cell(value: Any, taken: str | int | None) -> str:
     return shortened(str(value), LONGEST)
 
 
-def _topologies(answer: Compared) -> Table:
+def _topologies(answer: Compared, most: int) -> Table:
     """The amount of every topology on both sides, or of one where they are the same: of one objective, else of time."""
     name, write = {**SHOWN_AS, **OF_FOOTPRINT}[answer.objective or "time"]
     told = answer.compare["sides"]
     sides = [{row["id"]: row for row in side["rows"]} for side in told]
     best = {id_ for side in told for id_ in side["verdict"]["best"]}
     every = dict.fromkeys((*sides[0], *sides[1]))
-    first = sorted(every, key=lambda id_: (id_ not in best, id_ not in sides[0] or id_ not in sides[1]))[:TOPOLOGIES]
+    first = sorted(every, key=lambda id_: (id_ not in best, id_ not in sides[0] or id_ not in sides[1]))[:most]
     ids = [id_ for id_ in every if id_ in first]
     word: str = answer.objective or "time"
     own = [word == "time" and any(OWN in n for n in _by_case(side["verdict"])) for side in told]

@@ -272,6 +272,43 @@ def test_what_one_difference_does_alone_is_said_where_all_together_make_the_verd
     }
 
 
+def test_what_does_in_the_place_of_what_decides_together_is_named(tmp_path: Path) -> None:
+    """Both rates of a link went up, and either, with more local steps, makes the toss-up."""
+    regions = tmp_path / "regions.toml", tmp_path / "faster.toml"
+    text = """
+[fleet]
+groups = 5
+clients_per_group = 12
+local_steps = 10
+[problem]
+heterogeneity = "zeta=0.4,delta=2"
+sigma = 1.2
+target = "3%"
+[model]
+size = "250MB"
+[network.client_link]
+preset = "datacenter"
+[network.server_link]
+up = "8Mbit/s"
+down = "30Mbit/s"
+latency = "120ms"
+[compute]
+step_time = "0.4s"
+"""
+    faster = text.replace('"8Mbit/s"', '"100Mbit/s"').replace('"30Mbit/s"', '"100Mbit/s"')
+    regions[0].write_text(text)
+    regions[1].write_text(faster.replace("local_steps = 10", "local_steps = 40"))
+    found = planner.compare(*regions)
+    up, down = "network.server_link.up", "network.server_link.down"
+    assert found.compare["jointly"] == ["fleet.local_steps", down] and found.compare["instead"] == {down: [up]}
+    for other in (up, down):
+        rate = {other: "100Mbit/s"}
+        told = planner.recommend(regions[0], local_steps=40, settings=rate, details=False)
+        assert {*told.recommended} == {*planner.recommend(regions[1], details=False).recommended}
+    assert found.verdict.text.startswith("Local steps and server downlink (or server uplink) decide together: ")
+    assert re.search(r"server uplink .* <- as well as server downlink", str(found))
+
+
 def test_a_difference_that_alone_makes_a_toss_up_of_others_is_named(tmp_path: Path) -> None:
     shops = tmp_path / "shops.toml", tmp_path / "own.toml"
     text = """
