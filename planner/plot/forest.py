@@ -12,6 +12,7 @@ from planner.errors import NoAnswerError
 from planner.io.wording import names, title, two
 from planner.plot import COLUMN, FAINT, Drawing, Picture, figure, looks, posed, round_ticks, style
 from planner.plot.lettering import heading, in_short
+from planner.predict.evidence.predictor_record import unproven_factor
 from planner.scenario.resolve import Scenario
 
 DRAWS = 1024
@@ -43,8 +44,8 @@ def of_scenario(scenario: Scenario) -> Picture:
         raise NoAnswerError("fewer than two topologies reach the target after a round or more, so no ratio is there.")
     best = next(iter(reached))
     found = here.judged.found or draws(question, scenario, scenario.objective, number=DRAWS)
-    mine = found.totals[found.topologies.index(best)]
-    ratios = []
+    mine, error = found.totals[found.topologies.index(best)], unproven_factor(question)
+    ratios, recorded = [], False
     for topology in list(reached)[:MOST]:
         with np.errstate(invalid="ignore"):
             drawn = found.totals[found.topologies.index(topology)] / mine
@@ -52,7 +53,9 @@ def of_scenario(scenario: Scenario) -> Picture:
         stated = here.ratio(topology)
         assert stated is not None  # noqa: S101 - the first takes more than nothing
         if stated.low is not None and stated.high is not None:
-            low, high = stated.low, stated.high
+            low, high, recorded = stated.low, stated.high, True
+        elif topology != best:  # of such trees no errors are on record, but how far nine of ten ratios were off
+            low, high = min(low, stated / error), max(high, stated * error)
         ratios.append(Ratio(topology, float(stated), float(low), float(high)))
     what = scenario.objective
     first = here.best
@@ -62,10 +65,13 @@ def of_scenario(scenario: Scenario) -> Picture:
     elif open_:
         message = f"{title(best)} is best by {what}, but {names(open_)} may be"
     else:
-        message = f"{title(best)} is best by {what} throughout the 80 % intervals"
+        message = f"{title(best)} is best by {what} throughout the intervals"
     figure_, rows = draw(ratios, f"{what} over that of {title(best)}", message, in_short(scenario))
     said = "; ".join(f"{title(r.topology)} {two(r.value)}x [{two(r.low)}, {_high(r.high)}]" for r in ratios)
-    return figure_, rows, f"{what.capitalize()} over that of {title(best)}, with 80 % intervals: {said}."
+    band = "with 80 % intervals"
+    if error > 1 and not recorded:
+        band = f"within the {two(error)}x in which nine of ten ratios of such predictions were"
+    return figure_, rows, f"{what.capitalize()} over that of {title(best)}, {band}: {said}."
 
 
 def _high(end: float) -> str:

@@ -18,10 +18,13 @@ from planner.data.label_counts import read_counts
 from planner.data.pilot import read_pilot
 from planner.decide.phase_diagram import phase
 from planner.errors import NoAnswerError
+from planner.io.wording import two
 from planner.plot import draw as pictures
 from planner.plot import phase as phase_picture
 from planner.plot import race, style
 from planner.plot.lettering import heading, in_short
+from planner.predict.evidence.predictor_record import unproven_factor
+from planner.predict.question import ask
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = ROOT / "examples"
@@ -221,6 +224,15 @@ def test_bands_of_hours_lie_around_their_lines_as_intervals_of_the_forest_do():
     _, (_, ratios, _) = shown("forest", given)
     (star,) = (row for row in ratios if row["topology"] == "star-star")
     assert star["low"] > 1 and late["star-ring"] < star["value"]  # decided in both, where Star-Star has no error
+
+
+def test_intervals_of_three_tiers_hold_what_makes_a_toss_up_there():
+    """They were of the inputs alone, "6.9x [7, 7]", where a lead of less than 2.5x is a toss-up."""
+    scenario, (_, ratios, said) = shown("forest", {"config": EXAMPLES / "regions.toml"})
+    factor = unproven_factor(ask(scenario))
+    assert factor > 2 and f"within the {two(factor)}x in which nine of ten ratios" in said
+    for ratio in ratios[1:]:
+        assert ratio["low"] <= ratio["value"] / factor and ratio["high"] >= ratio["value"] * factor
 
 
 def test_a_forest_has_the_ratios_of_recommend_and_the_best_is_1():
