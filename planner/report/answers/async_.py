@@ -162,12 +162,12 @@ def _verdict(found: Answer) -> Verdict:
         less = "has no guarantee" if timed.seconds is None else "its guarantee comes later"
         by_clock = f" A buffer of {timed.size} takes in more updates per second, but {less}."
     who = f"wait for all {M} regions" if proved.size == M else f"use a buffer of {proved.size} of {M} regions"
-    more, best, faster = "", f"buffer-{proved.size}", _faster(found)
+    more, best, faster, takes = "", f"buffer-{proved.size}", _faster(found), proved.seconds
     if faster is not None and proved.seconds and faster[1].seconds:
-        rounds, best = faster[0], f"{best},P={faster[0]}"
+        rounds, best, takes = faster[0], f"{best},P={faster[0]}", faster[1].seconds
         more = f", with {counted(rounds, 'group round')}: {times(proved.seconds / faster[1].seconds)} faster than now"
     rest = sorted(b.seconds for b in found.buffers if b.seconds is not None and b.size != proved.size)
-    ratio = Quantity(rest[0] / proved.seconds) if rest and proved.seconds else None
+    ratio = Quantity(rest[0] / takes) if rest and takes else None
     than = "" if ratio is None else f"; the next buffer takes {times(ratio)}"
     others, said = _of_other_rules(found)
     text = f"By the bound, {who}{more}{than}.{by_clock}"

@@ -491,3 +491,12 @@ def test_a_page_has_the_buffers_that_come_next_each_once() -> None:
     ]
     least = sorted((row for row in answer.rows if row.time_seconds), key=lambda row: row.time_seconds)[:5]
     assert [text[0] for text in shown] == sorted((str(row.buffer) for row in [*least, answer.rows[0]]), reverse=True)
+
+
+def test_the_next_buffer_is_told_by_what_is_advised() -> None:
+    """It was told by the row with one group round, where more of them were advised."""
+    found = planner.async_(G=3, M=6, heterogeneity="intra", speed_ratio="1.2", rounds=300)
+    assert ", with 4 group rounds: " in found.verdict.text
+    advised = next(row for row in found.rows if row.best_by_bound)
+    other = min(row.time_seconds for row in found.rows if row.time_seconds and row.buffer != advised.buffer)
+    assert found.verdict.ratio == pytest.approx(other / advised.time_seconds, rel=1e-6)
