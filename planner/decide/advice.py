@@ -130,9 +130,12 @@ def sharing_turns(scenario: Scenario, best: str, beyond: tuple[str, ...]) -> tup
 
 
 def _asked(scenario: Scenario, how_sure: Uncertainty | None, narrowed: Sequence[str]) -> Iterator[NextStep]:
-    """The number that decides most, as a question; before all others those whose range, ``narrowed``, settles it."""
+    """The number that decides most, as a question; before all others those whose range, ``narrowed``, settles it.
+
+    That is one which nobody gave, or of which a range was given.
+    """
     drawn = how_sure.inputs.drawn if how_sure else ()
-    known = [(d.explains.value, d.name) for d in drawn if d.explains and d.kind == "assumed"]
+    known = [(d.explains.value, d.name) for d in drawn if d.explains and d.kind != "measured"]
     known += [(1.0, name) for name in narrowed]
     deviations = {tier.deviation for tier in tier_symbols(scenario.depth)}
     said = set()

@@ -112,6 +112,8 @@ def _taken(found: Contrast, one: Alone) -> str | int | None:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, list) and all(isinstance(one, Mapping) for one in value):  # tiers, groups
+        return ", ".join(" ".join(str(one[key]) for key in ("name", "count", "clients") if key in one) for one in value)
     return value if value is None or isinstance(value, str | int | float | bool) else str(value)
 
 

@@ -361,6 +361,16 @@ def test_where_targets_differ_ratios_are_of_the_second_to_the_target_of_the_firs
     assert apart.compare["second_to_first_target"] is None and "ratio" not in str(apart)
 
 
+def test_tiers_of_a_file_are_told_by_their_names(tmp_path: Path) -> None:
+    paths = tmp_path / "three.toml", tmp_path / "two.toml"
+    tiers = "".join(f'[[fleet.tiers]]\nname = "{name}"\ncount = 3\n' for name in ("country", "site", "car"))
+    paths[0].write_text(tiers)
+    paths[1].write_text("[fleet]\ngroups = 3\nclients_per_group = 9\n")
+    found = planner.compare(*paths)
+    assert next(row for row in found.rows if row.id == "fleet.tiers").before == "country 3, site 3, car 3"
+    assert "{" not in str(found)
+
+
 def test_targets_that_were_told_are_compared_as_they_are(tmp_path: Path) -> None:
     paths = [tmp_path / f"{rounds}.toml" for rounds in (100, 200)]
     for path in paths:

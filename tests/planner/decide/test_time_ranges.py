@@ -113,3 +113,14 @@ def test_a_setting_that_settles_a_toss_up_is_no_range_to_narrow() -> None:
         one.method == "setting" and set(one.best_beyond) < set(answer.verdict.best) for one in answer.sensitivity
     )
     assert "network.server_link.up=RATE" not in {word for one in answer.next for word in one.argv}
+
+
+def test_a_range_that_decides_most_is_asked_for() -> None:
+    """Beside ranges of the data, an uplink that is known to a factor of 12 has 39 % of the variance of the lead."""
+    found = planner.recommend(
+        G=8, M=6, uplink="5:60Mbit/s", sigma="0.5:3", heterogeneity="zeta=0.2:1,delta=0.5:3", link_sharing="per-client",
+        model_size="100MB",
+    )  # fmt: skip
+    shares = {one.parameter: one.sobol_total or 0.0 for one in found.sensitivity}
+    assert max(shares, key=lambda name: shares[name]) == "client_link.up"
+    assert next(one for one in found.next if one.asks).argv == ("--uplink", "RATE")
