@@ -202,18 +202,19 @@ def verdict(
 ) -> Verdict:
     """Decide, in words and data."""
     here = next(iter(next(iter(found.values())).values()))
-    said = _verdict(found, beside, met=met)
+    said = _of_start(here) if met else _decided(found, beside)
     return said.replaced(text=f"{said.text} {ON_PROXY}") if here.question.predictor.on_proxy else said
 
 
-def _verdict(
-    found: Mapping[str, Mapping[str, Standing]], beside: Sequence[Baseline | Clocked], *, met: bool
-) -> Verdict:
-    if met:
-        here = next(iter(next(iter(found.values())).values()))
-        start = f"a {here.question.quantity.words} of {float(here.question.first()):.4g}"
-        text = f"The target is met before the first round, by {start}: there is nothing to compare. Give a harder one."
-        return Verdict(status="toss-up", best=here.best, text=text)
+def _of_start(here: Standing) -> Verdict:
+    """The verdict where the target is met before the first round."""
+    start = f"a {here.question.quantity.words} of {float(here.question.first()):.4g}"
+    text = f"The target is met before the first round, by {start}: there is nothing to compare. Give a harder one."
+    return Verdict(status="toss-up", best=here.best, text=text)
+
+
+def _decided(found: Mapping[str, Mapping[str, Standing]], beside: Sequence[Baseline | Clocked]) -> Verdict:
+    """The verdict by the standings of every objective."""
     cases = tuple(_by_sharing(one, by, beside) for one, by in found.items())
     text = _sentence(cases[0], next(iter(found)), found, tuple(one for one in beside if isinstance(one, Baseline)))
     whole = cases[0].replaced(value="", text=text)

@@ -295,8 +295,11 @@ def changes(answer: Answer) -> Iterator[tuple[str, str]]:
 
 
 def _held(answer: Answer, one: Sensitivity) -> str:
-    """Give the target at which a count is followed where that is no number that was given, so that it can be tried."""
-    target = answer.scenario.get("target")
+    """Give the target at which a count is followed where that is no number that was given, so that it can be tried.
+
+    Of accuracy no number can be asked for.
+    """
+    target = answer.scenario.get("target") if answer.metric != "accuracy" else None
     if not isinstance(one.break_even, int) or one.parameter == "R" or target is None or target.value is None:
         return ""
     return f" (at --target {target.value:.4g})" if target.origin == "derived" else ""

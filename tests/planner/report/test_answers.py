@@ -168,3 +168,17 @@ def test_parts_of_bounds_that_have_not_the_same_are_one_table(plan) -> None:
     for row in answer.ranking:
         cells = rows[row.title][0].split(" | ")
         assert sum(cell != "-" for cell in cells) == len(row.terms)
+
+
+def test_a_target_that_would_be_refused_is_not_given_beside_a_count() -> None:
+    """Of accuracy no number can be asked for; of loss the one that is given is taken."""
+    asked = {"config": "examples/consortium.toml", "network": "geant", "sites": "examples/consortium.csv"}
+    asked |= {"uplink": "100Mbit/s", "downlink": "1Gbit/s"}
+    by_loss, by_accuracy = (
+        re.search(r"K = 256 -> Star-Star leads( \(at --target ([\d.]+)\))?;", " ".join(str(found).split()))
+        for found in (planner.recommend(**asked, metric=metric) for metric in ("loss", "accuracy"))
+    )
+    assert by_loss is not None and planner.recommend(**asked, target=by_loss[2], details=False).rows
+    assert by_accuracy is not None and by_accuracy[1] is None
+    with pytest.raises(planner.ScenarioError, match="accuracy is predicted by the training loss"):
+        planner.recommend(**asked, metric="accuracy", target=by_loss[2])
