@@ -109,7 +109,7 @@ def _facts(answer: Flips, shown: int) -> Iterator[tuple[str, str]]:
     if left > 0:
         yield "More", f"{counted(left, 'change')} farther away: --explain break-even"
     if tossed := _tossed(answer):
-        yield "Toss-up", f"around that: {tossed}"
+        yield "Toss-up", f"around break-evens: {tossed}"
     still = _unchanged(answer)
     if still:
         which = ", ".join(answer.words(line.parameter) for line in still)
