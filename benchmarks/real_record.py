@@ -6,6 +6,7 @@
     python benchmarks/real_record.py --role design,second,kept,kept2,kept3 --by fits   # a table for each kind
     python benchmarks/real_record.py --role kept --after 400,2000  # targets far away
     python benchmarks/real_record.py --role kept --one-sigma       # with other defaults; also --fading 0.2
+    python benchmarks/real_record.py --role conv --other-constants # profiles with one constant changed
     python benchmarks/real_record.py --write   # of all that judge, what answers show: planner/data/real_record.csv
     python benchmarks/real_record.py --errors   # of all: record_loss_images.csv and the like
     python benchmarks/real_record.py --scale    # of those that judge: scale_record.csv, rounds to a loss that is given
@@ -216,10 +217,11 @@ def profile_of(
     smoothness: str = "curvature",
     gap: str = "loss",
     scatter: float = 1.25,
+    deviations: str = "largest",
     fades: bool = False,
     decays: bool = False,
 ) -> dict[str, str] | None:
-    """What a profile tells: which curvature, how far the loss can fall, scatter, how deviations and the loss fall.
+    """What a profile tells: which curvature and deviations, how far the loss can fall, scatter, how they and it fall.
 
     None where there is none.
     """
@@ -227,9 +229,10 @@ def profile_of(
     if found is None:
         return None
     return {
-        "problem.smoothness": f"{found[smoothness]}", "problem.sigma": f"{found['sigma largest']}",
+        "problem.smoothness": f"{found.get(smoothness, smoothness)}",
+        "problem.sigma": f"{found[f'sigma {deviations}']}",
         "problem.initial_gap": f"{found[gap]}", "problem.curvature_scatter": f"{scatter}",
-        "problem.heterogeneity": f"zeta={found['zeta largest']},delta={found['delta largest']}",
+        "problem.heterogeneity": f"zeta={found[f'zeta {deviations}']},delta={found[f'delta {deviations}']}",
         **({"problem.fading": f"{found['fading']}"} if fades and "fading" in found else {}),
         **({"problem.decay": f"{found['decay']}"} if decays and "decay" in found else {}),
     }  # fmt: skip
@@ -357,6 +360,17 @@ CONTESTANTS: dict[str, tuple[Callable[[Curves, str, int], Said | None], slice]] 
     "pilot of 8 rounds by the same metric, fresh noise": (by_pilot(8, own=True), slice(1, 2)),
     **{f"always {t}": (always(t), slice(None)) for t in TOPOLOGIES},
 }
+
+
+OTHER_CONSTANTS = {
+    f"`spectrum`, profile{' with fading' * fades}, {name}": (
+        by("spectrum", partial(profile_of, fades=fades, **other)),
+        slice(None),
+    )
+    for fades in (False, True)
+    for name, other in {"L = 10": {"smoothness": "10"}, "mean deviations": {"deviations": "mean"}}.items()
+}
+"""Profiles with the curvature of the presets, or with the mean of deviations along a run in place of the largest."""
 
 
 TOLD = {"profile": "profile", "fading": "profile with fading", "labels": "label counts", "kind": "kind of split alone"}
@@ -507,6 +521,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--rows", type=Path, help="where to write every row")
     parser.add_argument("--write", action="store_true", help="print nothing, and write the record of those that judge")
     parser.add_argument("--one-sigma", action="store_true", help="with defaults of one sigma in place of measured ones")
+    parser.add_argument("--other-constants", action="store_true", help="profiles alone, with one constant changed")
     parser.add_argument("--errors", action="store_true", help="print nothing, and write what answers draw errors from")
     parser.add_argument("--fading", help="for who knows the kind of split alone, in place of none")
     parser.add_argument("--scale", action="store_true", help="how far rounds to a loss are off; written without --role")
@@ -535,7 +550,8 @@ def main(arguments: list[str] | None = None) -> int:
     print(f"{len(chosen)} settings, {given.role}")
     targets = [int(number) for number in given.after.split(",")]
     fades = {"`spectrum`, kind of split alone": (by("spectrum", partial(kind_of, fading=given.fading)), slice(None))}
-    print_tables(CONTESTANTS | fades, chosen, targets, given.by, given.rows)
+    contestants = OTHER_CONSTANTS if given.other_constants else CONTESTANTS | fades
+    print_tables(contestants, chosen, targets, given.by, given.rows)
     return 0
 
 

@@ -55,6 +55,15 @@ def test_rows_of_the_later_settings_are_what_the_curves_say(roles: tuple[str, ..
             assert f"| {name} | {metric}, {words} {told}" in PAGE
 
 
+def test_other_constants_of_convolutional_networks_are_what_the_curves_say() -> None:
+    curves = record.of_roles(record.ROOT / "measured_curves.csv", ("conv",))
+    for name, (say, seeds) in record.OTHER_CONSTANTS.items():
+        rows = list(record.judged(curves, say, seeds))
+        for quantity, metric in record.METRIC.items():
+            told = record.summary([row for row in rows if row["quantity"] == quantity])
+            assert f"| {name} | {metric}, `conv` {told}" in PAGE
+
+
 @pytest.mark.parametrize("fades", [False, True])
 def test_errors_that_answers_draw_are_of_the_curves(fades: bool) -> None:
     """Rounds of the record by hand from the curves, and its errors from them and what is predicted."""
