@@ -118,6 +118,14 @@ class Topology:
                     raise TopologyError(f"topology: children of the {nodes} nodes above each tier are needed, or none.")
                 nodes = len(tier.children.shares)
 
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Worked out once, as answers look up what they know of a tree thousands of times."""
+        return hash(self.tiers)
+
     @classmethod
     def parse(cls, text: str) -> Topology:
         """Read patterns in words, top first, separated by ``/``, ``-``, ``,`` or spaces, each with its size or not.

@@ -32,7 +32,7 @@ USUAL = 17  # where a search for rounds begins: 985
 POINTED = 4  # steps of it that follow where rows point
 FEW = 8  # constants of one row up to which each goes with a copy of it
 SMALL = 256  # constants and rows that take no grouping
-AT_ONCE = 1024  # constants whose envelope is looked up at once: more leave the cache, fewer cost overhead
+AT_ONCE = 256  # constants whose envelope is looked up at once: so small a product takes one thread, fewer cost overhead
 TOGETHER = 8  # fleets asked at once: predictors keep the maps of a few more, half a megabyte each
 FADED = 0.01  # what is left of the square of a deviation where heterogeneity fades
 

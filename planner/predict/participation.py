@@ -80,12 +80,11 @@ def _rounds(question: Question, **changes: Any) -> dict[str, Any]:
     drawn = [tier.drawn for tier in question.symbols]
     names = [*drawn, *(tier.passes for tier in question.symbols if tier.passes), "K"]
     counts = np.broadcast_arrays(*(np.asarray(values[name], dtype=np.float64) for name in names))
+    each = list(zip(*(c.flat for c in counts), strict=True))  # often all the same
     goal = question.goal(**changes)
     for topology, bare in found.items():
-        there = [
-            attendance(question, topology, **dict(zip(names, each, strict=True)))
-            for each in zip(*(c.flat for c in counts), strict=True)
-        ]
+        of = {some: attendance(question, topology, **dict(zip(names, some, strict=True))) for some in set(each)}
+        there = [of[some] for some in each]
         come = np.array([taking_part(a) for a in there]).T.reshape(len(drawn), *counts[0].shape)
         feasible = np.array([a.survival for a in there]).reshape(counts[0].shape) >= LEAST
         asked = [values[name] for name in drawn]

@@ -82,7 +82,7 @@ class Question:
             return float(len(self.members.children[-1].shares))
         return math.prod(self.values[tier.size] for tier in self.symbols)
 
-    @property
+    @cached_property
     def symbols(self) -> tuple[TierSymbols, ...]:
         """Letters of the numbers of every tier, top first."""
         return tier_symbols(self.depth)
