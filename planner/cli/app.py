@@ -16,6 +16,7 @@ from typing import Annotated, Any
 
 os.environ.setdefault("TYPER_USE_RICH", "0")  # help is plain text, and importing rich takes long
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for them reads what every package declares
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # products are small here, and numpy's threads take long to start
 
 import typer
 from typer import Option
