@@ -14,7 +14,8 @@ Measured are the training loss of the global model on all training samples and i
 Settings have a role: ``design``, on which a predictor is chosen; ``second``, which after a first look decided what
 curvature a profile gives; ``kept``, which judges it: other fleets, other seeds, other data; ``kept2``, run after a
 later choice to judge that one; ``kept3``, of which each has a split and a first model of its own; ``kept4``, mostly
-of groups that differ, half of them data that a network fits, which judges what is said of such data; and ``long``, of
+of groups that differ, half of them data that a network fits, which judges what is said of such data; ``kept5``,
+which judges how much less rings gain than is predicted; and ``long``, of
 200 rounds or 2,000, three noise seeds, more group rounds and networks with convolutions, which judges answers that
 draw errors of all others. ``conv`` are small convolutional networks alone, which judge what is said of them. Each
 problem of ``steps`` and ``steps2`` is run with 2, 4 and 12 local steps: what is said of steps is chosen on the first,
@@ -49,7 +50,7 @@ WRITTEN = (*range(1, 31), 36, 46, 60, 80, 98, 120, 200, 400, 800, 1400, 2000)
 RATED = (4, 7, 18, 46, 98)  # rounds at which the best rate is written
 TOPOLOGIES = tuple(all_topologies(2))
 SCHEMES = ("iid", "intra", "inter", "both")
-ROLES = ("design", "second", "kept", "kept2", "kept3", "kept4", "long", "many", "conv", "steps", "steps2")
+ROLES = ("design", "second", "kept", "kept2", "kept3", "kept4", "kept5", "long", "many", "conv", "steps", "steps2")
 STEPS = {2: 80, 4: 80, 12: 80, 48: 40}  # local steps of one problem, and the rounds that are run with them
 SIZES = {  # samples; of them for the test
     "fashion": (20000, 4000), "mnist5k": (5000, 1000), "texture": (5500, 1000), "optdigits": (5600, 1000),
@@ -190,7 +191,10 @@ def settings() -> tuple[Setting, ...]:
         for scheme in ("both", "nested", "inter", "intra")
         for data, fleet, hidden, seed in later
     ]
-    return (*out, *judging(), *judging_fits(), *judging_longer(), *judging_steps(), *convolutions(), *steps())
+    return (
+        *out, *judging(), *judging_fits(), *judging_longer(), *judging_steps(), *convolutions(), *steps(),
+        *judging_gains(),
+    )  # fmt: skip
 
 
 def judging() -> Iterator[Setting]:
@@ -212,6 +216,15 @@ def judging_fits() -> Iterator[Setting]:
         hidden = 0 if i == 7 else 48
         fleet, seed = fleets[(2 * block + i) % 5], 41 + 8 * block + i
         yield Setting(role="kept4", data=name, hidden=hidden, scheme=scheme, fleet=fleet, seed=seed)
+
+
+def judging_gains() -> Iterator[Setting]:
+    """The settings ``kept5``, in blocks of four that each have every data set, split and fleet once."""
+    data = (("fashion", 48), ("letter", 48), ("optdigits", 48), ("fashion", 0))
+    fleets = ((9, 7, 1, 3), (5, 9, 2, 2), (12, 5, 1, 6), (7, 6, 3, 1))
+    for block, (i, (name, hidden)) in itertools.product(range(4), enumerate(data)):
+        scheme, fleet = ("inter", "intra", "nested", "both")[(i + block) % 4], fleets[(2 * block + i) % 4]
+        yield Setting(role="kept5", data=name, hidden=hidden, scheme=scheme, fleet=fleet, seed=201 + 4 * block + i)
 
 
 def judging_longer() -> Iterator[Setting]:
