@@ -60,7 +60,10 @@ LARGEST = 1.98  # of them, raw, times L: at 2 local steps no longer contract
 SMALLEST = 3e-7  # of them, effective, times L
 STARTS = {"loss": 1.0, "gradient": float(2 * BROAD.mean())}  # before any round, over A and over L A
 LATE = 30.0  # training time, rate times steps times L, from which deviations fade; chosen on images and tables
+GAINED = {"loss": 0.76, "accuracy": 0.69}  # the power of predicted gains over stars that runs have; chosen as `LATE`
+TURNS = 40  # at most, of a search for the rounds that have such a gain
 LOST = 300.0  # logarithm of a mean square's growth beyond which a run is lost at any rate
+NEAR = 1e-10  # of a logarithm of rounds
 NEAR_ZERO = 1e-200  # in its place for 0
 TOP = 1e100  # of a coefficient: that of a run that is lost
 KEPT = 512  # fleets: some rows of 5 kB each, of all those that one answer looks at
@@ -221,6 +224,8 @@ class _Spectrum(EnvelopePredictor):
     metrics = ("loss", "accuracy", "gradient")
     quantities = {"loss": LOSS, "accuracy": ACCURACY}  # noqa: RUF012
     powers: ClassVar[many_steps.Powers | None] = None  # of many local steps; None for those that come with the package
+    gained: ClassVar[Mapping[str, float]] = GAINED
+    _last: tuple[tuple[Question, Any, Any], Any] | None = None  # what was asked of stars last, and rounds
 
     def start(self, values: Mapping[str, Any], metric: str = "gradient") -> Any:
         measure = _measure(metric)
@@ -228,7 +233,7 @@ class _Spectrum(EnvelopePredictor):
 
     def reached(self, question: Question, topology: str, rounds: Any, values: Mapping[str, Any]) -> Any:
         unit, plain = _unit(question, values), _plain(question)
-        left = super().reached(plain, topology, rounds * self._worth(question, topology, values), values)
+        left = super().reached(plain, topology, self._like(plain, topology, rounds, values), values)
         if plain is question:
             return left / unit
         stars, of_stars, as_measured = _of_stars(question)
@@ -237,16 +242,52 @@ class _Spectrum(EnvelopePredictor):
 
     def rounds_to(self, question: Question, topology: str, target: Any, values: Mapping[str, Any]) -> Any:
         goal = self.on_record(question, target, values) * _unit(question, values)
-        found = super().rounds_to(_plain(question), topology, goal, values)
-        return found / self._worth(question, topology, values)
+        plain = _plain(question)
+        found = super().rounds_to(plain, topology, goal, values) / self._worth(question, topology, values)
+        power = self._gained(question, topology)
+        if power == 1:
+            return found
+        asked = (question, target, values)  # of one topology after the other
+        if self._last is None or any(one is not other for one, other in zip(asked, self._last[0], strict=True)):
+            self._last = asked, self._stars_to(plain, goal, values)
+        return _gaining(found, self._last[1], power)
 
     def rate(self, question: Question, topology: str, rounds: float) -> float | None:
-        worth = float(self._worth(question, topology, question.values))
-        return super().rate(_plain(question), topology, rounds * worth)
+        plain = _plain(question)
+        return super().rate(plain, topology, float(self._like(plain, topology, rounds, question.values)))
 
     def _worth(self, question: Question, topology: str, values: Mapping[str, Any]) -> Any:
         """How many predicted rounds one round is worth, which is 1 unless there are many local steps in it."""
         return many_steps.worth(question, topology, values, self.powers) if _scatter(question) else 1.0
+
+    def _gained(self, question: Question, topology: str) -> float:
+        """The power of the gain over stars that is predicted for a topology which runs have; 1 of stars."""
+        stars = next(iter(all_topologies(question.depth)))
+        return self.gained.get(question.metric, 1.0) if topology != stars and _scatter(question) else 1.0
+
+    def _stars_to(self, question: Question, goal: Any, values: Mapping[str, Any]) -> Any:
+        """Rounds of stars alone until what is left is so much; no more than a table has."""
+        stars, of_stars, _ = _of_stars(question)
+        found = super().rounds_to(of_stars, stars, goal, values) / self._worth(of_stars, stars, values)
+        return np.minimum(found, envelopes.ROUNDS[-1])
+
+    def _like(self, question: Question, topology: str, rounds: Any, values: Mapping[str, Any]) -> Any:
+        """The rounds in the table after which as much is left as runs have after so many.
+
+        They are found by going as far as rounds are too few or too many, which is nearly right each time.
+        """
+        worth, power = self._worth(question, topology, values), self._gained(question, topology)
+        like = rounds * worth
+        if power == 1:
+            return like
+        wanted = np.log(rounds)
+        for _ in range(TURNS):
+            left = super().reached(question, topology, like, values)
+            off = np.log(_gaining(like / worth, self._stars_to(question, left, values), power)) - wanted
+            like = np.maximum(like * np.exp(-off), 1.0)
+            if np.all((np.abs(off) < NEAR) | (like <= 1)):
+                break
+        return like
 
     def on_record(self, question: Question, target: Any, values: Mapping[str, Any]) -> Any:
         if _plain(question) is question:
@@ -285,6 +326,12 @@ class _Spectrum(EnvelopePredictor):
         decay = question.decay or 0.0 if scatter else 0.0
         how = {"scatter": scatter, "fading": fading, "decay": decay}
         return _made(question.sized(topology, values), int(values["K"]), measure=measure, **how)
+
+
+def _gaining(rounds: Any, of_stars: Any, power: float) -> Any:
+    """Rounds of a topology as runs have them, by those predicted: none is gained of the first round."""
+    less = 1 + np.maximum(of_stars - 1, 0.0) ** (1 - power) * np.maximum(rounds - 1, 0.0) ** power
+    return np.where(rounds <= of_stars, less, of_stars ** (1 - power) * rounds**power)
 
 
 def _plain(question: Question) -> Question:
