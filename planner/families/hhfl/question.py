@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
@@ -45,6 +47,8 @@ BY_DEFAULT = "by default"
 ASSUMED = 5  # of either, as in liu2026
 DRAWN = ("sigma", "zeta", "delta", "mu", "A")
 Verdict = Literal["worth it", "race first", "not worth it", "cannot tell", "nothing to weigh"]
+MOST_ASKED, LOOKED = 40, 60_000  # other inputs asked for a change: at most, and removals of links that they may try
+BESIDE = (1, 2, 4, 8)  # how far from a change it is looked whether the answer stays
 MOST_TRIED = 6  # coverages with links dropped that a change of an input is looked at with
 CLAIMS = "hhfl-"  # that ids of claims about overlap begin with
 
@@ -294,6 +298,11 @@ class Best:
     reasons: tuple[str, ...]  # sentences of the verdict
 
     @property
+    def leads(self) -> bool:
+        """Whether HFL needs more rounds than a round of what is weighed costs."""
+        return self.gain.expected > self.break_even[self.objective]
+
+    @property
     def said(self) -> str:
         """The verdict as it stands in a sentence."""
         return f"{in_words(self.verdict)}{self.without}"
@@ -302,6 +311,14 @@ class Best:
     def without(self) -> str:
         """The links that it does without, in words after a verdict."""
         return f" with {counted(self.dropped, 'link')} dropped" if self.dropped else ""
+
+
+@dataclass(frozen=True)
+class Flip:
+    """Where the answer is another than now; each end was asked, and its neighbour outside."""
+
+    at: int  # the nearest such number
+    last: int | None  # the last before the answer is that of now again; None where it stays, as far as was looked
 
 
 @dataclass(frozen=True, eq=False)
@@ -318,8 +335,8 @@ class Answer:
     gain_below: float  # gain of the best to a tenth of the loss gap at the start
     runs: tuple[Run, ...]  # that gains are held to
     flip: float | None  # gap between servers over sigma from which overlap is worth it
-    # the nearest numbers of local steps (E) and of edge rounds (Ge) at which the gain is on the break-even's other side
-    flips: Mapping[str, int]
+    # local steps (E) and edge rounds (Ge) at which the gain is on the break-even's other side
+    flips: Mapping[str, Flip]
 
 
 def solve(question: Question) -> Answer:
@@ -328,22 +345,16 @@ def solve(question: Question) -> Answer:
     Raises:
         NoAnswerError: If the target is met at the start, or takes too long.
     """
-    layout, gaps, task, cost = question.layout, question.gaps, question.task, question.cost
-    goal, power = _goal(question), float(question.calibration.power(question.unevenness))
-    apart, hybrid = (priced(one, gaps, task, goal, cost) for one in (layout.apart(), layout))
-    hybrid = hybrid.expected(apart, power)
-    ways = [thin(layout, gaps, task, goal, cost, power, by_pace=by_pace) for by_pace in (False, True)]
+    task, common = question.task, _common(question)
     other: Objective = "time" if question.objective != "time" else "airtime"
-    best, also = (
-        _best(replace(question, objective=one), goal, apart, hybrid, ways) for one in (question.objective, other)
-    )
+    best, also = (_best(replace(question, objective=one), common) for one in (question.objective, other))
     weighed, open_ = replace(question, layout=best.weighed.layout), best.verdict != "nothing to weigh"
     return Answer(
         question=question,
-        target=goal,
-        apart=apart,
-        hybrid=hybrid,
-        every=_every(question, goal, apart) if open_ else None,
+        target=common.goal,
+        apart=common.apart,
+        hybrid=common.hybrid,
+        every=_every(question, common.goal, common.apart) if open_ else None,
         best=best,
         also=also,
         gain_below=replace(weighed, target=task.A / 10).expected,
@@ -353,11 +364,37 @@ def solve(question: Question) -> Answer:
     )
 
 
-def _best(question: Question, goal: float, apart: Option, hybrid: Option, ways: Sequence[Thinned]) -> Best:
+@dataclass(frozen=True, eq=False)
+class _Common:
+    """What is weighed by every objective: HFL and HHFL, as runs let expect, to one target."""
+
+    question: Question
+    goal: float  # loss above its minimum
+    power: float  # that the bound's gain is taken to
+    apart: Option
+    hybrid: Option
+
+    @cached_property
+    def ways(self) -> tuple[Thinned, ...]:
+        """Links dropped one by one, also those first that set the pace."""
+        one = self.question
+        parts = one.layout, one.gaps, one.task, self.goal, one.cost, self.power
+        return tuple(thin(*parts, by_pace=by_pace) for by_pace in (False, True))
+
+
+def _common(question: Question) -> _Common:
+    """Price both ways to attach the clients."""
+    gaps, task, cost, layout, goal = question.gaps, question.task, question.cost, question.layout, _goal(question)
+    power = float(question.calibration.power(question.unevenness))
+    apart, hybrid = (priced(one, gaps, task, goal, cost) for one in (layout.apart(), layout))
+    return _Common(question, goal, power, apart, hybrid.expected(apart, power))
+
+
+def _best(question: Question, common: _Common) -> Best:
     """Find which links to do without by the objective, and weigh what is left against HFL."""
     gaps, task, cost, objective = question.gaps, question.task, question.cost, question.objective
+    goal, power, apart, hybrid, ways = common.goal, common.power, common.apart, common.hybrid, common.ways
     calibration, uneven = question.calibration, question.unevenness
-    power = float(calibration.power(uneven))
 
     def total(one: Option | Dropped) -> float:
         return float(getattr(one, PRICE[objective]))
@@ -501,24 +538,86 @@ def _worth(question: Question, best: Best, factors: Floats, power: Floats | floa
     return np.asarray(above.any(axis=0))
 
 
-def _flips(question: Question, best: Best) -> dict[str, int]:
-    """Local steps and edge rounds, each alone, at which it is the other way round, as far as runs say anything."""
+class _Asked:
+    """Whether overlap leads at other numbers of one input, each asked once as `solve` does, while there is room."""
 
-    def worth(task: Task) -> bool | None:
-        one = replace(question, task=task)
-        if one.calibration.extrapolation > MAX_EXTRAPOLATION:
+    def __init__(self, pose: Callable[[int], Question | None], known: Mapping[int, bool], room: int) -> None:
+        self.pose, self.known, self.room = pose, dict(known), room
+
+    def __call__(self, number: int) -> bool | None:
+        """The answer; None where runs say nothing, no target can be reached, or no room is left."""
+        if number not in self.known and (one := self.pose(number)) is not None:
+            with suppress(NoAnswerError):
+                common = _common(one)
+                if common.hybrid.local_steps * one.break_even[one.objective] < common.apart.local_steps:
+                    self.known[number] = True
+                elif self.room:
+                    self.room -= 1
+                    self.known[number] = _best(one, common).leads
+        return self.known.get(number)
+
+    def turn(self, at: int, near: int) -> Flip | None:
+        """Find where the answer is another than at a number, beginning near another; None where that is not found."""
+        now, way, begun = self(at), 1 if near > at else -1, self(near)
+        value, jump = near, way if begun is now else -way
+        while begun is not None and (found := self(value)) is begun:
+            before, value, jump = value, value + jump, 2 * jump
+            value = at if (value - at) * way <= 0 else value
+        if begun is None or found is None:
             return None
-        power = float(one.calibration.power(one.unevenness))
-        return bool(_worth(one, best, np.ones((1, len(DRAWN))), power)[0])
+        other = self._edge(before, value) if found is now else self._edge(value, before)
+        if other is None:
+            return None
+        for step in BESIDE:
+            inside = other - way * (1 + step)
+            other = inside if (inside - at) * way > 0 and self(inside) is (not now) else other
+        while self(other - way) is (not now):
+            other -= way
+        if self(other - way) is not now:
+            return None
+        again = next((value for step in BESIDE if self(value := other + way * step) is now), None)
+        return Flip(other, None if again is None else self._edge(other, again))
 
-    now, found = worth(question.task), {}
-    for name in ("E", "Ge") if now is not None else ():
-        at = getattr(question.task, name)
-        most = MAX_EXTRAPOLATION * max(getattr(run, name) for run in record())
-        for value in sorted(range(1, int(most) + 1), key=lambda x: abs(math.log(x / at))):
-            if worth(replace(question.task, **{name: value})) is (not now):
-                found[name] = value
-                break
+    def _edge(self, a: int, b: int) -> int | None:
+        """The last number from one on, towards another with another answer, that has the answer of the first."""
+        while abs(b - a) > 1:
+            middle = (a + b) // 2
+            if (found := self(middle)) is None:
+                return None
+            a, b = (middle, b) if found is self(a) else (a, middle)
+        return a
+
+
+def _room(best: Best) -> int:
+    """How often links to drop are searched again, by what a search takes."""
+    way = best.thinned
+    return min(MOST_ASKED, LOOKED // (way.tried + len(way.path) * len(way.layout.clients) // 4 + 1))
+
+
+def _flips(question: Question, best: Best) -> dict[str, Flip]:
+    """Local steps and edge rounds, each alone, at which it is the other way round, as far as runs say anything."""
+    found, factors = {}, np.ones((1, len(DRAWN)))
+
+    def posed(name: str, value: int) -> Question | None:
+        if value < 1:
+            return None
+        one = replace(question, task=replace(question.task, **{name: value}))
+        return one if one.calibration.extrapolation <= MAX_EXTRAPOLATION else None
+
+    for name in ("E", "Ge"):
+        at, most = getattr(question.task, name), max(getattr(run, name) for run in record())
+        if posed(name, at) is None:
+            continue
+        asked, near = _Asked(partial(posed, name), {at: best.leads}, _room(best)), {}
+        for value in sorted(range(1, int(MAX_EXTRAPOLATION * most) + 1), key=lambda x: abs(math.log(x / at))):
+            one = posed(name, value) if (value > at) not in near else None
+            if one is not None and value != at:
+                power = float(one.calibration.power(one.unevenness))
+                if bool(_worth(one, best, factors, power)[0]) is not best.leads:
+                    near[value > at] = value
+        turns = (asked.turn(at, value) for value in near.values())
+        if flip := next(filter(None, turns), None):
+            found[name] = flip
     return found
 
 
@@ -528,10 +627,20 @@ def _flip(question: Question, best: Best) -> float | None:
     if not task.sigma or gaps.points is not None or len(np.unique(layout.home)) == 1 or task.Ge == 1:
         return None
     at = np.geomspace(LEAST_DELTA, 100, 161)
+
+    def posed(i: int) -> Question | None:
+        if not 0 <= i < len(at):
+            return None
+        there = Gaps(gaps.zeta, float(at[i]) * task.sigma)
+        gamma = (there.zeta**2 + there.delta**2) / (2 * task.mu)
+        return replace(question, gaps=there, task=replace(task, Gamma=gamma))
+
     factors = np.ones((len(at), len(DRAWN)))
     factors[:, 2] = at
-    gaps = Gaps(gaps.zeta, task.sigma)
-    task = replace(task, Gamma=(gaps.zeta**2 + gaps.delta**2) / (2 * task.mu))
-    one, power = replace(question, gaps=gaps, task=task), question.calibration.power(at)
-    above = _worth(one, best, factors, power)
-    return float(at[int(np.argmax(above))]) if above.any() and not above[0] else None
+    unit = Gaps(gaps.zeta, task.sigma)
+    one = replace(question, gaps=unit, task=replace(task, Gamma=(unit.zeta**2 + unit.delta**2) / (2 * task.mu)))
+    above = _worth(one, best, factors, question.calibration.power(at))
+    if not above.any() or above[0]:
+        return None
+    flip = _Asked(posed, {0: False}, _room(best)).turn(0, int(np.argmax(above)))
+    return None if flip is None else float(at[flip.at])

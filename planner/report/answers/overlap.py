@@ -192,12 +192,15 @@ def _changes(found: Answer) -> Iterator[Sensitivity]:
     """The gap between servers, the local steps and the edge rounds from which it is the other way round."""
     question, flip = found.question, found.flip
     gap, best = question.unevenness, found.best
-    if flip is not None and gap > flip:
+    if flip is not None and gap > flip and best.leads:
         yield Sensitivity(parameter="delta/sigma", now=gap, break_even=flip, best_beyond=("hfl",), method="searched")
-    other = "hfl" if best.gain.expected > best.break_even[question.objective] else "hhfl"
-    for name, value in sorted(found.flips.items(), reverse=True):
+    other = "hfl" if best.leads else "hhfl"
+    for name, one in sorted(found.flips.items(), reverse=True):
+        at: int | str = one.at
+        if one.last is not None:  # beyond it the present one leads again
+            at = f"{one.at} alone" if one.last == one.at else "{} to {}".format(*sorted((one.at, one.last)))
         now = getattr(question.task, name)
-        yield Sensitivity(parameter=name, now=now, break_even=value, best_beyond=(other,), method="searched")
+        yield Sensitivity(parameter=name, now=now, break_even=at, best_beyond=(other,), method="searched")
 
 
 def document(answer: Overlap) -> Document:

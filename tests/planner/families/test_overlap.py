@@ -713,6 +713,42 @@ def test_it_flips_at_the_steps_where_it_says(plan, words: tuple[str, ...]) -> No
         assert all(worth(f"--{name}", x) is now for x in range(min(value, 5) + 1, max(value, 5)))
 
 
+@pytest.mark.parametrize(
+    ("seed", "words"),
+    [
+        (0, ("-H", "intra", "--rounds", "20")),
+        (0, ("-H", "inter", "--objective", "time")),
+        (1, ("-H", "intra", "--objective", "time")),
+        (4, ("-H", "both", "--objective", "time")),
+    ],
+)
+def test_each_number_of_a_change_and_its_neighbour_are_asked_again(
+    plan, tmp_path: Path, seed: int, words: tuple[str, ...]
+) -> None:
+    """Links were dropped as now where the number was looked for, and anew where it was asked."""
+    rng = np.random.default_rng(seed)
+    links, home, lines = rng.random((16, 3)) < 0.5, np.arange(16) % 3, ["client,server,airtime,home"]
+    links[np.arange(16), home] = True
+    lines += [f"c{i},s{n},{rng.uniform(1, 3):.2f},s{home[i]}" for i, n in np.argwhere(links).tolist()]
+    (path := tmp_path / "drawn.csv").write_text("\n".join(lines))
+
+    def leads(option: str, value: int) -> bool:
+        found = answer(plan, str(path), *words, option, str(value))
+        return found["gain"]["expected"] > found["break_even"]["objective"]
+
+    _, out, _ = plan("overlap", str(path), *words, "--json")
+    changes = [one for one in json.loads(out)["sensitivity"] if one["parameter"] != "delta/sigma"]
+    assert changes
+    for one in changes:
+        option, now = f"--{one['parameter']}", one["best_beyond"] == ["hfl"]
+        ends = sorted(map(int, re.findall(r"\d+", str(one["break_even"]))), key=lambda x: abs(x - one["now"]))
+        way = 1 if ends[0] > one["now"] else -1
+        assert [leads(option, end) for end in ends] == [not now] * len(ends)
+        assert leads(option, ends[0] - way) is now
+        if isinstance(one["break_even"], str) and ends[-1] + way:
+            assert leads(option, ends[-1] + way) is now
+
+
 def test_a_target_met_at_the_start_says_what_a_real_one_changes(plan) -> None:
     _, out, _ = plan("overlap", "examples/coverage57.csv", "-H", "inter", "--explain", "warnings")
     said = re.search(r"([\d.]+)x\s+fewer\s+rounds\s+to\s+it,\s+and\s+([\d.]+)x\s+fewer\s+to\s+A/10", out)
