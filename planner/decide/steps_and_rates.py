@@ -179,8 +179,9 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     others = [one.topology for one in tied if one.topology != chosen.topology]
     which = names_or(others) if 0 < len(others) <= LISTED else f"{len(others)} others"
     toss_up = f"{title(chosen.topology)} is a toss-up for {aim} with {which}." if others else ""
-    alone = wanted.topology is not None or (shared and beyond != (chosen.topology,))
-    beside = "" if alone else _one_tier(search, chosen, tied)
+    beside = "" if wanted.topology is not None else _one_tier(search, chosen, tied)
+    if beside and shared and beyond != (chosen.topology,):
+        beside = f"Over own links {beside}"
     less = _less_on_record(saved, shares, aim) if in_vain or chosen != given else ""
     parts = (verdict.text, _in_doubt(search, chosen, given), toss_up, less, beside, _may_exceed(search, chosen))
     said = " ".join(filter(None, parts))

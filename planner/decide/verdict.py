@@ -434,9 +434,9 @@ def shared_takes(found: Mapping[str, Mapping[str, Standing]]) -> float | None:
 
 
 def one_tier(question: Question, scenario: Scenario, objective: Objective, least: float, best: Sequence[str]) -> str:
-    """Advise one tier where it takes less of an objective than the best topologies do; empty where that is not so."""
+    """Say where one tier takes less of an objective than the best topologies do; empty where that is not so."""
     found = faster(question, scenario, objective, beside(question), least, best)
-    return "" if found is None or not found.advised else without_servers(found, scenario, objective)
+    return "" if found is None else without_servers(found, scenario, objective)
 
 
 def _is_one_algorithm(question: Question, topology: str, pattern: str) -> bool:

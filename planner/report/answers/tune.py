@@ -24,10 +24,10 @@ RATES = ("rate, effective", "rate, raw", "rate, effective, bound", "rate, raw, b
 def document(answer: Tuned) -> Document:
     """Lay choices out, as many as leave a page its lines, with what a section says too where there is room."""
     shown = range(SHOWN, FEWEST - 1, -1)
-    return first_that_fits(_laid(answer, most, in_short=short) for short in (False, True) for most in shown)
+    return first_that_fits(_laid(answer, most, left_out) for left_out in (0, 1, 2) for most in shown)
 
 
-def _laid(answer: Tuned, most: int, *, in_short: bool) -> Document:
+def _laid(answer: Tuned, most: int, left_out: int) -> Document:
     """The present choice, the recommended one, and others of the front, up to so many."""
     rows = _page_rows(answer, most)
     chosen = next(row for row in answer.rows if row.recommended)
@@ -36,7 +36,7 @@ def _laid(answer: Tuned, most: int, *, in_short: bool) -> Document:
     if all(row.group_rounds == 1 for row in rows):
         table = table.of([i for i in range(len(table.columns)) if i != PASSES])
     table = replace(table, best=frozenset(i for i, row in enumerate(rows) if row.recommended))
-    facts = tuple(_facts(answer, chosen, in_short=in_short))
+    facts = tuple(_facts(answer, chosen, left_out))
     return told(answer, table, kind="Steps and rates", facts=facts, without=("Evidence",), sections=[_front(answer)])
 
 
@@ -97,21 +97,22 @@ def _note(row: Plan, chosen: Plan, whose: str) -> str:
     return ", ".join(["toss-up"] * row.toss_up + less)
 
 
-def _facts(answer: Tuned, chosen: Plan, *, in_short: bool) -> Iterator[tuple[str, str]]:
-    if answer.tune.alike and not in_short:
+def _facts(answer: Tuned, chosen: Plan, left_out: int) -> Iterator[tuple[str, str]]:
+    """Lines of a page: all of them, or without what is alike and the record of rates, or without rates at all."""
+    if answer.tune.alike and not left_out:
         others = counted(len(answer.tune.alike), "other choice")
         yield "Alike", f"{others}, no slower and no more traffic: --explain alike"
     rates = answer.tune.rates
-    if rates is not None:
+    if rates is not None and left_out < 2:
         raw, L = rates.topologies[chosen.topology].rates, answer.scenario["L"]
         unit = "/L?" if L.origin == "default" else ""
         low, high = (rate * (float(L.value or 1) if unit else 1.0) for rate in (min(raw), max(raw)))
         known = rates.on_record.in_words() if rates.on_record else "how near to the best they are is not on record"
         rings = any(not pattern.by_share for pattern in Topology.of(chosen.topology).patterns)
         known = f"; {known}" * (rings or not rates.on_record)  # the record is of rings
-        also = " (--explain rates)" if in_short else known
+        also = " (--explain rates)" if left_out else known
         yield "Rates", f"search {low:.2g}{unit} to {high:.2g}{unit} for {chosen.title}{also}"
-    elif chosen.why:
+    elif rates is None and chosen.why:
         yield "Rates", f"none: {chosen.why}"
     yield "Evidence", _evidence(answer)
 

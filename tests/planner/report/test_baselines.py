@@ -72,6 +72,12 @@ def test_slow_links_of_servers_are_no_advice_for_one_tier_which_may_not_go_aroun
     )
     assert said in answer.verdict.text
     assert "use it" not in answer.verdict.text
+    same = {"G": 10, "M": 10, "heterogeneity": "inter", "link_sharing": "per-client", "settings": slow}
+    ahead = planner.recommend(**same, objective="time").verdict.text
+    ahead = ahead[ahead.index("FedAvg without") :].partition(". ")[0]
+    assert ahead in planner.flip(**same, objective="time").verdict.text
+    tuned = planner.tune(**same, local_steps="2", group_rounds="1")  # both were silent
+    assert ahead in tuned.verdict.text
 
 
 def test_one_star_in_groups_that_go_once_is_one_tier_with_hops_more() -> None:
@@ -223,6 +229,15 @@ def test_one_tier_is_left_out_where_link_sharing_decides_or_one_topology_is_aske
     assert planner.flip(**both, objective="time").verdict.status == "depends"
     assert "FedAvg" not in planner.flip(**both, objective="time").verdict.text
     assert "FedAvg" not in planner.tune(**ALONE, topology="star-star").verdict.text
+
+
+def test_tune_says_of_which_links_one_tier_is_ahead_where_sharing_turns_the_choice() -> None:
+    """It was silent there."""
+    asked = {"G": 10, "M": 10, "heterogeneity": "inter"}
+    both, own = (planner.tune(**asked, link_sharing=sharing).verdict.text for sharing in (None, "per-client"))
+    assert "Over own links FedAvg takes" in both
+    said = own[own.index("FedAvg takes") :].partition(". ")[0]
+    assert f"Over own links {said}" in both
 
 
 @pytest.mark.parametrize(("tiers", "servers"), [("12/25", "group servers"), ("3/4/5", "servers in between")])
