@@ -395,6 +395,13 @@ def test_a_staleness_has_its_kind_in_the_table_and_one_advice(plan) -> None:
         assert "largest staleness" in out and "1 of 3 ~5.1 s 15 - no guarantee" in out
 
 
+@pytest.mark.parametrize(("ratio", "here"), [("3", " (here 3x)"), ("8", ""), ("12", " (here 12x)")])
+def test_the_ratio_of_the_race_stands_beside_that_of_the_regions(plan, ratio: str, here: str) -> None:
+    """It was cited at any ratio as if it were this one."""
+    out = " ".join(plan("async", "-G", "3", "-M", "4", "--speed-ratio", ratio)[1].split())
+    assert f"with a region 8x as slow{here} they took 0.19x to 0.55x the time in one race." in out
+
+
 def test_times_of_regions_say_first_what_they_are_for() -> None:
     """The answer was that without them, and its third warning said so."""
     answer = planner.recommend(G=3, M=4, region_times="30s,35s,200s", settings={"plan.draws": 0})
@@ -468,6 +475,7 @@ def test_the_race_that_is_named_is_that_of_the_page() -> None:
     waiting = times["Star-Star, and the synchronous mean"]
     assert len(raced) == 4  # three buffers, and none
     assert said == pytest.approx([min(raced) / waiting, max(raced) / waiting], abs=0.006)
+    assert f"1 to {answers.RATIO:g}" in (ROOT / "docs" / "asynchrony.md").read_text()
 
 
 def test_many_regions_are_raced_by_the_ratio_of_the_slowest(plan, tmp_path, monkeypatch) -> None:
