@@ -192,11 +192,16 @@ def _without_waiting(pilot: Pilot) -> Iterator[str]:
     raced = [one for one in pilot.beside if one.id in taken and one.id != "synchronous"]
     if last is None or not raced:
         return
-    first, waits = min(raced, key=lambda one: taken[one.id]), last.reference_rounds * _slowest(pilot)
+    first, waits = min(raced, key=lambda one: taken[one.id]), _waited(pilot, last)
     yield (
         f"Without waiting, {first.title.replace(BUFFER, ' with buffer ')} is the quickest: {pilot.metric} "
         f"{last.value:.3g} in {times(taken[first.id] / waits)} the time of {title(pilot.reference)}, which waits."
     )
+
+
+def _waited(pilot: Pilot, target: Target) -> float:
+    """Tasks of the reference to a target, which it may have reached before its last round."""
+    return (target.of(pilot.reference)[0] or target.reference_rounds) * _slowest(pilot)
 
 
 def _slowest(pilot: Pilot) -> float:
@@ -302,7 +307,7 @@ def _tasks(pilot: Pilot, one: Runner, last: Target) -> str | None:
     """The time to the target, in tasks of a region; of a tree whose round is one of the synchronous server alone."""
     found = last.times.get(one.id)
     if one.id == pilot.reference:
-        return f"{last.reference_rounds * _slowest(pilot):.3g}"
+        return f"{_waited(pilot, last):.3g}"
     end = one.times[-1] if isinstance(one, Beside) and one.times else 0.0
     return None if found is None else f"{found.value:.3g}" if found.value <= end * (1 + NEAR) else f"~{found.value:.3g}"
 
@@ -314,7 +319,7 @@ def _by_time(pilot: Pilot) -> str:
     return (
         f"HGA-FL and its baselines have no rounds: they ran for as long as {counted(pilot.rounds, 'round')} of "
         f"{title(pilot.reference)}, which waits for the slowest region ({slow}). Tasks: the time to the target, in "
-        "tasks of a region of slowdown 1. `recommend --pilot` has all in seconds."
+        "tasks of a region of slowdown 1. `recommend --pilot` has seconds, of whole rounds and steps of a server."
     )
 
 

@@ -23,11 +23,12 @@ from reference_async import Server, Settings, arrivals  # noqa: E402
 from test_pilot_cli import ALONE, QUICK, _finished, hook, run  # noqa: E402
 
 import planner  # noqa: E402
-from planner.data.pilot import Beside, Pilot, read_pilot  # noqa: E402
+from planner.data.pilot import Beside, Interval, Pilot, read_pilot  # noqa: E402
 from planner.errors import ScenarioError  # noqa: E402
 from planner.families.raced import read  # noqa: E402
 from planner.harness.pilot import Fleet  # noqa: E402
 from planner.io import wording  # noqa: E402
+from planner.report.answers.pilot import document  # noqa: E402
 from validation.problems.supplied import problem, supplied  # noqa: E402
 
 SLOW = (1.0, 1.5, 4.0)
@@ -145,6 +146,20 @@ def test_the_page_has_times_and_no_rounds_of_them(raced: tuple[Path, str]) -> No
     assert f"Without waiting, {words} is the quickest: loss " in headline
     assert f" in {wording.times(reached[first] / 16)} the time of Star-Star, which waits." in headline
     assert "hfl-plan async --G 3 " in said
+
+
+def test_a_server_that_waits_takes_as_many_tasks_as_the_tree_that_it_is(raced: tuple[Path, str]) -> None:
+    """Star-Star reached the target before its last round, and had the tasks of all rounds; the page of such a race."""
+    pilot = read_pilot(raced[0] / "hga.json")
+    last, rounds = pilot.targets[-1], 3.5
+    times = {**last.times, "synchronous": Interval(value=4 * rounds)}
+    last = last.replaced(rounds={**last.rounds, "star-star": rounds}, times=times)
+    answer = document(pilot.replaced(targets=[last]), None, None, ())
+    rows = {line.split("  ")[1].strip(): line.split() for line in str(answer).splitlines() if "[" in line}
+    assert rows["Star-Star"][-2:] == ["3.5", "14"]
+    assert rows["- Synchronous"][-2:] == ["-", "14"]
+    least = min(one.value for name, one in times.items() if one is not None and name != "synchronous")
+    assert f"in {wording.times(least / (4 * rounds))} the time of Star-Star, which waits." in answer.verdict.text
 
 
 def test_async_says_what_the_pilot_measured_beside_the_bound(raced: tuple[Path, str]) -> None:
