@@ -59,7 +59,7 @@ class Timing:
         patterns = tuple(tier.pattern.id for tier in (tiers[-1:] if alone else tiers))
         if len(patterns) == 2 and tiers[0].taking_part != len(self.question.sites.groups):
             raise ScenarioError("network: counts are those of --sites. Change the file.")
-        passes = 1 if alone else tiers[-1].passes
+        passes = tiers[-1].passes
         parts, layout = self._tree(patterns, passes)
         steps = self.question.scenario.compute.step_time * self.question.scenario.number("K")
         scale = K * compute.step_time / steps if steps else 0.0

@@ -38,6 +38,8 @@ def test_moved_steps_and_models_are_timed_hop_by_hop(tiers: tuple[str, str], K: 
     together = replace(fleet.together(), work=fleet.work)
     expected = round_of(together, sized, tiers[1:], timing.layout(tiers[1:], 1)).seconds
     assert timing(alone, K, Compute(step), size) == pytest.approx(expected, rel=1e-9)
+    twice = Topology((Tier("star", size=1), Tier(tiers[1], size=31, passes=2)))
+    assert timing(twice, K, Compute(step), size) == pytest.approx(2 * expected, rel=1e-9)
 
 
 def test_a_question_on_a_network_costs_what_its_round_takes() -> None:
