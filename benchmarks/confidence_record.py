@@ -207,6 +207,8 @@ def by_verdict(one: Judged) -> Iterator[tuple[str, int, int, float]]:
     """Rows, scenarios, and how often the first choice was right, where it would be named alone and where not."""
     named = (one.low > 1 + record.RIGHT) & (probabilities(one) >= TOLD)
     for words, mine in (("one is named", named), ("toss-up", ~named)):
+        if not mine.any():
+            continue
         yield words, int(mine.sum()), len(np.unique(one.scenario[mine])), float(one.right[mine].mean())
 
 

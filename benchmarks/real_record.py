@@ -7,6 +7,7 @@
     python benchmarks/real_record.py --role kept --after 400,2000  # targets far away
     python benchmarks/real_record.py --role kept --one-sigma       # with other defaults; also --fading 0.2
     python benchmarks/real_record.py --role conv --other-constants # profiles with one constant changed
+    python benchmarks/real_record.py --role design,second --gains  # gains over stars, and how far ratios are off
     python benchmarks/real_record.py --write   # of all that judge, what answers show: planner/data/real_record.csv
     python benchmarks/real_record.py --errors   # of all: record_loss_images.csv and the like
     python benchmarks/real_record.py --scale    # of those that judge: scale_record.csv, rounds to a loss that is given
@@ -43,7 +44,7 @@ from predictor_record import ordered
 from planner.data import heterogeneity
 from planner.predict.evidence import predictor_record
 from planner.predict.evidence.orderings import REAL
-from planner.predict.predictors import predictors
+from planner.predict.predictors import predictors, spectrum
 from planner.predict.question import Question, ask
 from planner.scenario.resolve import Scenario, load
 
@@ -454,6 +455,56 @@ def write_errors(curves: Sequence[Curves], many: str = "") -> None:
         written(DATA / predictor_record.file_of(f"{metric}{name}{many}"), rows)
 
 
+TELLS: dict[str, Callable[[Curves], dict[str, str] | None]] = {
+    "profile": profile_of, "fading": partial(profile_of, fades=True), "labels": labels_of, "kind": kind_of,
+}  # fmt: skip
+POWERS = np.arange(0.5, 1.005, 0.01)
+
+
+class _Plain(type(spectrum.PREDICTOR)):  # type: ignore[misc]
+    """The predictor as its model has it."""
+
+    gained: Mapping[str, float] = {}
+
+
+def gains(curves: Sequence[Curves], quantity: str, tells: Sequence[str]) -> Array:
+    """Rounds of every topology but stars that were reached: as the model has them, of stars, and measured; (rows, 3).
+
+    Of few local steps, as what is made of many is worked out beside.
+    """
+    found: list[tuple[float, float, float]] = []
+    for one, after, told in itertools.product(curves, TARGETS, tells):
+        if after > one.rounds[-1] or (constants := TELLS[told](one)) is None:
+            continue
+        question = ask(scenario(one, after, METRIC[quantity], "spectrum", constants))
+        if predictor_record.of_many_steps(question):
+            continue
+        said = {t: float(n) for t, n in replace(question, predictor=_Plain()).rounds().items()}
+        runs, stars = one.rounds_to(quantity, after), one.topologies[0]
+        found += [
+            (said[t], said[stars], n)
+            for t, n in runs.items()
+            if t != stars and n < one.rounds[-1] and said[t] < math.inf
+        ]
+    return np.array(found).reshape(-1, 3)
+
+
+def print_gains(curves: Sequence[Curves]) -> None:
+    """Print the power with which rounds are least off, in the mean of logarithms, and that with the one in use."""
+    for quantity, metric in METRIC.items():
+        for told in (*TELLS, "all"):
+            said, stars, runs = gains(curves, quantity, list(TELLS) if told == "all" else [told]).T
+            off = [np.log(runs / spectrum.gaining(said, stars, power)) for power in POWERS]
+            best = POWERS[int(np.argmin([np.abs(one).mean() for one in off]))]
+            used = np.log(runs / spectrum.gaining(said, stars, spectrum.GAINED[metric]))
+            plain = np.log(runs / said)
+            print(
+                f"| {told} | {metric} | {len(runs)} | {best:.2f} "
+                f"| {' | '.join(f'x{np.exp(np.median(one)):.2f}' for one in (plain, used))} "
+                f"| {' | '.join(f'x{np.exp(np.median(np.abs(one))):.2f}' for one in (plain, used))} |"
+            )
+
+
 SCALED = {
     "decay": partial(profile_of, fades=True, decays=True), "profile": partial(profile_of, fades=True),
     "labels": labels_of, "kind": kind_of,
@@ -522,6 +573,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--write", action="store_true", help="print nothing, and write the record of those that judge")
     parser.add_argument("--one-sigma", action="store_true", help="with defaults of one sigma in place of measured ones")
     parser.add_argument("--other-constants", action="store_true", help="profiles alone, with one constant changed")
+    parser.add_argument("--gains", action="store_true", help="how gains over stars are measured, of those predicted")
     parser.add_argument("--errors", action="store_true", help="print nothing, and write what answers draw errors from")
     parser.add_argument("--fading", help="for who knows the kind of split alone, in place of none")
     parser.add_argument("--scale", action="store_true", help="how far rounds to a loss are off; written without --role")
@@ -534,6 +586,9 @@ def main(arguments: list[str] | None = None) -> int:
             written(SCALE, lines)
         return 0
     given.role = given.role or "design"
+    if given.gains:
+        print_gains(of_roles(given.curves, given.role.split(",")))
+        return 0
     if given.errors:
         write_errors(of_roles(given.curves, ANSWERED))
         write_errors(of_many_steps(), predictor_record.MANY)

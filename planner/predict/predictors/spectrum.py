@@ -250,7 +250,7 @@ class _Spectrum(EnvelopePredictor):
         asked = (question, target, values)  # of one topology after the other
         if self._last is None or any(one is not other for one, other in zip(asked, self._last[0], strict=True)):
             self._last = asked, self._stars_to(plain, goal, values)
-        return _gaining(found, self._last[1], power)
+        return gaining(found, self._last[1], power)
 
     def rate(self, question: Question, topology: str, rounds: float) -> float | None:
         plain = _plain(question)
@@ -283,7 +283,7 @@ class _Spectrum(EnvelopePredictor):
         wanted = np.log(rounds)
         for _ in range(TURNS):
             left = super().reached(question, topology, like, values)
-            off = np.log(_gaining(like / worth, self._stars_to(question, left, values), power)) - wanted
+            off = np.log(gaining(like / worth, self._stars_to(question, left, values), power)) - wanted
             like = np.maximum(like * np.exp(-off), 1.0)
             if np.all((np.abs(off) < NEAR) | (like <= 1)):
                 break
@@ -328,7 +328,7 @@ class _Spectrum(EnvelopePredictor):
         return _made(question.sized(topology, values), int(values["K"]), measure=measure, **how)
 
 
-def _gaining(rounds: Any, of_stars: Any, power: float) -> Any:
+def gaining(rounds: Any, of_stars: Any, power: float) -> Any:
     """Rounds of a topology as runs have them, by those predicted: none is gained of the first round."""
     less = 1 + np.maximum(of_stars - 1, 0.0) ** (1 - power) * np.maximum(rounds - 1, 0.0) ** power
     return np.where(rounds <= of_stars, less, of_stars ** (1 - power) * rounds**power)
