@@ -13,10 +13,14 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
+from planner.decide.counts import taken
 from planner.decide.rank import recommend
 from planner.decide.recommendation import Recommendation
+from planner.decide.verdict import LEVEL
 from planner.errors import PlannerError, ScenarioError
 from planner.io.answers import Verdict
+from planner.predict.evidence import predictor_record
+from planner.predict.question import ask, with_default_order
 from planner.scenario.resolve import Load, Scenario, load
 
 MOST = 40  # differences that are followed
@@ -98,6 +102,16 @@ class Contrast:
             return Side.of(self.second.name, aimed, self.second.load).answer
         except PlannerError:  # a loss is no target of accuracy
             return None
+
+    @cached_property
+    def error(self) -> float:
+        """The factor within which four of five predicted ratios of rounds were, near the side where it is larger.
+
+        It is 1 for what is measured or guaranteed.
+        """
+        sides = ((side.scenario, side.answer.scenario) for side in (self.first, self.second))
+        questions = [ask(taken(with_default_order(scenario), shown)) for scenario, shown in sides]
+        return max(predictor_record.pair_factor(question, LEVEL) for question in questions)
 
     @property
     def decisive(self) -> tuple[str, ...]:

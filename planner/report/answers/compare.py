@@ -68,10 +68,10 @@ def answered(found: Contrast, second: str = "") -> Compared:
     sides = (found.first, found.second)
     decide = found.decisive or found.jointly
     status = "measured" if found.same else "best" if len(decide) == 1 else "toss-up" if found.decisive else "depends"
-    objective, aimed = found.first.answer.objective, found.to_one_target
+    aimed = found.to_one_target
     return Compared(
         title=" and ".join(dict.fromkeys(side.name for side in sides)),
-        objective=objective if objective == found.second.answer.objective else "",
+        objective=_objective(found),
         metric=found.first.answer.metric,
         target=found.first.answer.target if found.first.answer.target == found.second.answer.target else None,
         verdict=Verdict(status=status, best=decide, text=_sentence(found)),  # type: ignore[arg-type]
@@ -89,6 +89,8 @@ def answered(found: Contrast, second: str = "") -> Compared:
                 for side in sides
             ],
             "second_to_first_target": None if aimed is None else [_row(row) for row in aimed.rows],
+            "predictor_error": found.error if found.error > 1 else None,
+            "ratios": _ratios(found),
             "same": found.same,
             "decisive": list(found.decisive),
             "jointly": list(found.jointly),
@@ -97,6 +99,33 @@ def answered(found: Contrast, second: str = "") -> Compared:
         details={section: tuple(texts) for section, texts in _details(found)},
         next=(_second(second),) if second.endswith(".toml") and len(second) <= NAMED else (),
     )
+
+
+def _ratios(found: Contrast) -> dict[str, dict[str, Any]]:
+    """By topology the second's amount over the first's, where both are about one target, or about those that were told.
+
+    With whether the predictor's error covers it: null where all rounds stay the same, or those of both were given.
+    """
+    first, other, aimed = found.first.answer, found.second.answer, found.to_one_target
+    if aimed is None and first.target != other.target and not {*AIMS} & {one.key for one in found.alone}:
+        return {}
+    name, _ = {**SHOWN_AS, **OF_FOOTPRINT}[_objective(found) or "time"]
+    rows, ratios = {row.id: row for row in (aimed or other).rows}, {}
+    pairs = [(row, rows[row.id]) for row in first.rows if row.id in rows]
+    predicted = found.error > 1 and any(before.rounds != after.rounds for before, after in pairs)
+    for pair in pairs:
+        was, now = (getattr(row, name) for row in pair)
+        if was and now is not None:
+            given = all(row.rounds is not None and row.rounds.origin == "given" for row in pair)
+            within = 1 / found.error <= now / was <= found.error if predicted and not given else None
+            ratios[pair[0].id] = {"value": float(now / was), "within_error": within}
+    return ratios
+
+
+def _objective(found: Contrast) -> Any:
+    """What both are about; empty where that is not the same."""
+    first, second = (side.answer.objective for side in (found.first, found.second))
+    return first if first == second else ""
 
 
 def _second(path: str) -> NextStep:
@@ -252,15 +281,13 @@ def _topologies(answer: Compared, most: int) -> Table:
     titles = {id_: row["title"] for side in sides for id_, row in side.items()}
     if aimed:
         sides, heads = [*sides, {row["id"]: row for row in aimed}], [*heads, ONE_TARGET]
-    ratios = bool(aimed) or told[0]["target"] == told[1]["target"] or bool({*AIMS} & {row.id for row in answer.rows})
+    ratios = answer.compare["ratios"]
     rows: list[tuple[Cell, ...]] = []
     for id_ in ids:
-        each = [(side.get(id_, {}).get(name) or {}).get("value") for side in sides]
-        amounts = [cell(write, amount) for amount in each]
-        was, now = each[0], each[-1]
-        ratio = [times(now / was) if was and now is not None else "-"] * ratios
+        amounts = [cell(write, (side.get(id_, {}).get(name) or {}).get("value")) for side in sides]
+        ratio = [times(ratios.get(id_, {}).get("value"))] * bool(ratios)
         rows.append((titles[id_], *([*amounts, *ratio] if answer.rows else amounts[:1])))
-    named = (word, *heads, *["ratio"] * ratios) if answer.rows else ("topology", word)
+    named = (word, *heads, *["ratio"] * bool(ratios)) if answer.rows else ("topology", word)
     columns = (Column(named[0]), *numeric(*named[1:]))
     which, label = frozenset(i for i, id_ in enumerate(ids) if id_ in best), f"Topologies by {word}"
     return Table(columns, tuple(rows), label=label, best=which, indent=2, apart=bool(answer.rows))
@@ -275,10 +302,14 @@ def _facts(answer: Compared) -> Iterator[tuple[str, str]]:
     if targets[0] != targets[1] and all(targets):
         values = [target["value"] for target in targets]
         if None not in values and targets[0]["metric"] == targets[1]["metric"]:
-            one = f"; {ONE_TARGET}: {values[0]:.3g}" if answer.compare["second_to_first_target"] else ""
+            one = ""
+            if answer.compare["second_to_first_target"]:
+                name = shortened(sides[0]["name"], LONGEST)
+                one = f"; {ONE_TARGET}: {values[0]:.3g}, of {name}; in the other order {values[1]:.3g}, where ratios may differ"
             yield "Targets", f"{targets[0]['metric']} {values[0]:.3g} and {values[1]:.3g}{one}"
         else:
             yield "Targets", " and ".join(target["defined_by"] for target in targets)
+    yield from _certain(answer)
     cases = [_by_case(side["verdict"]) for side in sides]
     if len(cases[0]) > 1 and cases[0].keys() == cases[1].keys():
         for name, before in cases[0].items():
@@ -288,6 +319,19 @@ def _facts(answer: Compared) -> Iterator[tuple[str, str]]:
     for side in sides if answer.rows else sides[:1]:
         said = side["verdict"]["text"].partition(". ")[0]
         yield shortened(side["name"], LONGEST), said if said.endswith(("?", ".")) else f"{said}."
+
+
+def _certain(answer: Compared) -> Iterator[tuple[str, str]]:
+    """Say which ratios are within the predictor's error."""
+    known = {id_: one["within_error"] for id_, one in answer.compare["ratios"].items()}
+    titles = {row["id"]: row["title"] for row in answer.compare["sides"][0]["rows"]}
+    within = [titles[id_].partition(",")[0] for id_, one in known.items() if one]
+    if answer.rows and {*known.values()} - {None}:
+        error = f"the predictor's error, {times(answer.compare['predictor_error'])}"
+        if len(within) in (0, len(known)):
+            yield "Ratios", f"all {'within' if within else 'beyond'} {error}"
+        else:
+            yield "Ratios", f"within {error}: {join_with_limit(within)}"
 
 
 def _details(found: Contrast) -> Iterator[tuple[str, Iterable[str]]]:

@@ -18,6 +18,8 @@ from planner.decide import contrast as contrasts
 from planner.decide.contrast import Contrast, Side, contrast
 from planner.io.answers import Verdict
 from planner.io.wording import two
+from planner.predict.evidence.predictor_record import pair_factor
+from planner.predict.question import ask
 from planner.report.answers.compare import answered, choice, document
 
 pytestmark = pytest.mark.usefixtures("unflipped")  # what would change an answer is looked at in no test here
@@ -354,11 +356,39 @@ def test_where_targets_differ_ratios_are_of_the_second_to_the_target_of_the_firs
     ratio = stars[1].time_seconds / stars[0].time_seconds
     cells = re.search(r"Star-Star .*", str(found))[0].split()  # type: ignore[index]
     assert cells[-1] == f"{two(ratio)}x"
+    turned = planner.compare(*reversed(paths))
+    assert turned.compare["sides"][1]["target"]["value"] == own
+    for answer, one, other in ((found, found, turned), (turned, turned, found)):
+        aims = [side.compare["sides"][0]["target"]["value"] for side in (one, other)]
+        which = one.compare["sides"][0]["name"]
+        said = f"same target: {aims[0]:.3g}, of {which}; in the other order {aims[1]:.3g}, where ratios may differ"
+        assert said in " ".join(str(answer).split())
     assert planner.compare(paths[0], paths[0]).compare["second_to_first_target"] is None
     for path in paths:  # a loss is no target of accuracy
         path.write_text(path.read_text() + 'metric = "accuracy"\n')
     apart = planner.compare(*paths)
     assert apart.compare["second_to_first_target"] is None and "ratio" not in str(apart)
+
+
+def test_ratios_within_the_predictors_error_are_said(tmp_path: Path) -> None:
+    """0.91x passed for certain, where two topologies of one plan would have been a toss-up."""
+    text = "[fleet]\ngroups = 8\nclients_per_group = 25\nlocal_steps = {}\n[plan]\nobjective = 'time'\n"
+    paths = [tmp_path / f"{steps}.toml" for steps in (5, 8)]
+    for path in paths:
+        path.write_text(text.format(path.stem))
+    found = planner.compare(*paths)
+    scenarios = [Side.of("", dict(_flat(tomllib.loads(path.read_text())))).scenario for path in paths]
+    error = max(pair_factor(ask(one), 0.8) for one in scenarios)
+    assert found.compare["predictor_error"] == error > 1
+    ratios = found.compare["ratios"]
+    assert all(one["within_error"] == (1 / error <= one["value"] <= error) for one in ratios.values())
+    assert any(one["within_error"] for one in ratios.values())
+    assert re.search(rf"\nRatios +(all )?within the predictor's error, {two(error)}x", str(found))
+    slower = tmp_path / "slower.toml"  # the rounds are the same, and with them all that is predicted
+    slower.write_text(paths[0].read_text() + '[network.client_link]\nup = "1Mbit/s"\n')
+    exact = planner.compare(paths[0], slower)
+    assert {one["within_error"] for one in exact.compare["ratios"].values()} == {None}
+    assert "predictor's error" not in str(exact)
 
 
 def test_tiers_of_a_file_are_told_by_their_names(tmp_path: Path) -> None:
