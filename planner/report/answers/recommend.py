@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, product
 
 from planner.decide.explain import SHORT, term
 from planner.decide.recommendation import SHARING, Corrected, Division, Drawn, InCase, Other, Recommendation, Row
 from planner.decide.uncertainty.distributions import CLOCK, FACTOR, LINK
 from planner.decide.verdict import TOLD
-from planner.io.answers import KnownValue, Quantity
+from planner.io.answers import KnownValue, Quantity, Verdict
 from planner.io.wording import CASES, LISTED, counted, join, join_with_limit, percent, times, title, two
 from planner.predict.participation import OWN_BOUNDS
 from planner.predict.predictors import guaranteed
@@ -54,6 +55,7 @@ METHODS = "Methods"  # a fact of those that were asked for and have no row
 RANGES = "Ranges"  # a fact of times between the ends of ranges
 SCALE = "Rounds"  # a fact of how far they may be off as a whole
 LAST = ((METHODS, RANGES, SCALE), (METHODS, SCALE), ())  # facts that are left where a page has no room for others
+FEWER = (2, 1)  # topologies that a case of a toss-up names at most, where a page has no room for their rows
 DIVISIONS = 12  # lines of a table of divisions for people; csv and json have all
 WHOLE = (Column("rounds", "count"), Column("time", "duration"), Column("traffic", "size"))
 
@@ -63,13 +65,16 @@ def document(answer: Recommendation) -> Document:
     sections, facts = tuple(_sections(answer)), tuple(_facts(answer))
     few = len(answer.ranking) <= LEAST + 1
 
-    def laid(shown: int, widths: Sequence[Wide], about: Sequence[tuple[str, str]]) -> Document:
-        return page(answer, _table(answer, shown, widths), sections, facts=about, kind="Recommendation")
+    def laid(shown: int, widths: Sequence[Wide], about: Sequence[tuple[str, str]], named: int = LISTED) -> Document:
+        told = answer.replaced(verdict=_naming(answer.verdict, named))
+        made = page(told, _table(told, shown, widths), sections, facts=about, kind="Recommendation")
+        return replace(made, data=answer.to_json(), answer=answer)
 
     numbers = (SHOWN,) if few else range(SHOWN, LEAST - 1, -1)
     widths = [WIDTHS[i:] for i in range(len(WIDTHS))]
-    least = ((numbers[-1], widths[-1], [fact for fact in facts if fact[0] in last]) for last in LAST)
-    return first_that_fits(laid(*how) for how in chain(product(numbers, widths, (facts,)), least))
+    least = [(numbers[-1], widths[-1], [fact for fact in facts if fact[0] in last]) for last in LAST]
+    fewer = ((shown, widths[-1], (), named) for named in FEWER for shown in numbers)
+    return first_that_fits(laid(*how) for how in chain(product(numbers, widths, (facts,)), least, fewer))
 
 
 # ---------------------------------------------------------------- the page
@@ -78,11 +83,11 @@ def document(answer: Recommendation) -> Document:
 def _table(answer: Recommendation, most: int, widths: Sequence[Wide]) -> list[Block]:
     """Topologies and baselines: time in each case, how many times the best, rounds and traffic."""
     tables = (_rows(answer, most, *wide) for wide in widths)
-    left, shown = len(answer.ranking) - most, next(tables)
+    left, shown = len(answer.ranking) - len(_trees(answer, most)), next(tables)
     while shown.width() > COLUMNS and (narrower := next(tables, None)):
         shown = narrower
     later = len(_later(answer))
-    more = [f"{left} more topologies"] * (left > 0) + [f"{later} more that raced"] * (later > 0)
+    more = [counted(left, "more topology")] * (left > 0) + [f"{later} more that raced"] * (later > 0)
     notes = [f"{' and '.join(more)}: --explain table"] * bool(more)
     if "traffic" not in {column.name for column in shown.columns} and answer.verdict.on == SHARING:
         notes.append("Traffic, which links do not change: --explain table")
@@ -155,12 +160,23 @@ def _rows(answer: Recommendation, most: int, between: str | None, whole: bool = 
 
 
 def _trees(answer: Recommendation, most: int) -> list[Row]:
-    """The first of the ranking; those that the verdict names in some case stand in the places of the last others."""
-    cases = [one.best for case in answer.verdict.cases for one in (case.cases or (case,))]
-    named = {id_ for best in (answer.verdict.best, *cases) if len(best) <= LISTED for id_ in best}
-    first, rest = answer.ranking[:most], [row for row in answer.ranking[most:] if row.id in named]
-    others = [row.id for row in first if row.id not in named][::-1][: len(rest)]
-    return [row for row in answer.ranking if row in (*first, *rest[: len(others)]) and row.id not in others]
+    """The first and the runner-up in each case, those that the verdict names, and the first others up to so many.
+
+    What is named for being the same algorithm as another needs no row.
+    """
+    verdicts = [answer.verdict, *(one for case in answer.verdict.cases for one in (case.cases or (case,)))]
+    said = " ".join(re.sub(r"[^.]*same algorithm[^.]*\.?", "", one.text) for one in verdicts)
+    first = {id_ for one in verdicts for id_ in (*one.best[:1], *[one.runner_up] * (one.status == "best"))}
+    known = [row.id for row in answer.ranking if row.id in first or title(row.id) in said]
+    others = [row.id for row in answer.ranking if row.id not in known][: max(most - len(known), 0)]
+    return [row for row in answer.ranking if row.id in known or row.id in others]
+
+
+def _naming(verdict: Verdict, most: int) -> Verdict:
+    """The verdict with the number of topologies in place of their names in each case that is a toss-up of more."""
+    if verdict.value and verdict.status == "toss-up" and most < sum(title(id_) in verdict.text for id_ in verdict.best):
+        return verdict.replaced(text=f"toss-up, any of {len(verdict.best)} topologies")
+    return verdict.replaced(cases=tuple(_naming(case, most) for case in verdict.cases))
 
 
 def _later(answer: Recommendation) -> set[str]:

@@ -197,3 +197,30 @@ def test_the_best_of_every_case_is_that_of_the_case_alone(given: dict[str, Any],
         key: planner.recommend(**{**given, **more}).verdict.best for key, more in keys.items()
     }
     assert answer.recommended == next(iter(answer.recommended_by_case.values()))
+
+
+CROWDED: dict[str, dict[str, Any]] = {
+    "5/8/3": {"heterogeneity": "both", "uplink": "10:40Mbit/s", "rounds": 500},
+    "8/20/4": {"heterogeneity": "both", "rounds": 20},
+    "20/5/20": {"heterogeneity": "both", "uplink": "20Mbit/s", "rounds": 20, "local_steps": 5},
+    "3/5/20/20": {"heterogeneity": "inter", "local_steps": 1},
+    "4/8/4": {"heterogeneity": "inter", "local_steps": 10},
+    "8/3/4": {"heterogeneity": "intra", "rounds": 500},
+    "2/20/5": {"heterogeneity": "both", "model_size": "2MB"},
+}
+
+
+@pytest.mark.parametrize("tiers", CROWDED)
+def test_what_the_verdict_names_has_a_row_also_on_a_full_page(tiers: str) -> None:
+    """Toss-ups of several objectives name up to four topologies each, and a full page had three rows."""
+    answer = planner.recommend(tiers=tiers, **CROWDED[tiers])
+    page = str(answer)
+    verdict, target, rest = page.partition("Target:")
+    tree = r"(?:Star|Ring)(?:-(?:Star|Ring))+"
+    rows = re.findall(rf"^ *({tree})  ", rest, flags=re.MULTILINE)
+    assert target and {*re.findall(tree, verdict)} <= {*rows}
+    first = {case.best[0] for outer in answer.verdict.cases for case in (outer.cases or (outer,))}
+    assert {answer.row(id_).title for id_ in first} <= {*rows}
+    assert len(page.splitlines()) <= 25 and len(page.split()) <= 220
+    left = len(answer.ranking) - len(rows)
+    assert (f"{left} more topolog{'y' if left == 1 else 'ies'}: --explain table" in rest) == (left > 0)
