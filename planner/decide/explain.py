@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from planner.io.answers import KnownValue, Target
 from planner.io.wording import counted, names, percent, title
 from planner.predict.predictors import best
-from planner.predict.question import MAX_ROUNDS, Question
+from planner.predict.question import MAX_ROUNDS, Question, ceil_rounds
 from planner.scenario.fields import METRIC
 from planner.scenario.resolve import Known, Scenario
 
@@ -42,8 +42,10 @@ def to_target(question: Question) -> str:
     quantity = question.quantity
     if question.target is not None:
         return f"to a {quantity.words} of {float(question.goal()):.3g}"
-    whose = title(question.reference) + ("'s bound" if question.predictor.guarantees else "")
-    return f"to the {quantity.reached} that {whose} reaches after {counted(int(question.horizon or 0), 'round')}"
+    whose, last = title(question.reference) + ("'s bound" if question.predictor.guarantees else ""), question.horizon or 0
+    needs = ceil_rounds(float(question.rounds()[question.reference]))
+    before = f", and had after {needs:,}" if question.predictor.measured and needs < last else ""  # then it got no further
+    return f"to the {quantity.reached} that {whose} reaches after {counted(int(last), 'round')}{before}"
 
 
 def at_most(question: Question) -> str:

@@ -751,3 +751,16 @@ def test_flip_follows_nothing_that_a_pilot_ran_with(pilot: Path) -> None:
     followed = {line.parameter for line in found.flip.lines}
     assert not {"sigma", "zeta", "delta", "zeta^2/delta^2"} & followed and "R" in followed
     assert found.flip.unmoved["sigma"] == "the pilot ran with these data" and found.flip.moving == ()
+
+
+def test_a_target_that_the_reference_had_before_its_last_round_says_when(tmp_path: Path) -> None:
+    """The loss "after 8 rounds" took 7, without a word: the best so far is followed, and the last round got no further."""
+    runners = document()["topologies"]
+    runners[0]["envelope"] = [*curve(1)[:-1], curve(1)[-2]]
+    stalled = planner.recommend(pilot=str(written(tmp_path, topologies=runners)), rounds=ROUNDS, **FLEET)
+    assert stalled.row("star-star").rounds == ROUNDS - 1
+    assert stalled.target is not None
+    assert stalled.target.defined_by == "the training loss that Star-Star reaches after 8 rounds, and had after 7"
+    falling = planner.recommend(pilot=str(written(tmp_path)), rounds=ROUNDS, **FLEET)
+    assert falling.row("star-star").rounds == ROUNDS
+    assert falling.target is not None and falling.target.defined_by.endswith("after 8 rounds")
