@@ -104,8 +104,10 @@ def _of_another_kind(fact: str, help_: str, command: Any) -> str:
                 return f"{file} is {kind.words}. {way}"
             way = kind.way(file, options)
             if kind.taken(file, options):
-                places = (p for p in command.params if p.param_type_name == "argument")
-                return way + "".join(f", beside {p.metavar}" for p in places if p.required)
+                places = [p.metavar or "" for p in command.params if p.param_type_name == "argument" and p.required]
+                wanted = [vars(kinds).get(place.strip("[]")) for place in places]
+                named = "".join(f", beside {place}" for place in places)
+                return way + named + "".join(f", {one.words}" for one in wanted if isinstance(one, kinds.Kind))
             return way if help_ in NO_WAY else f"{way} {help_}"
     return help_
 

@@ -42,9 +42,14 @@ def to_target(question: Question) -> str:
     quantity = question.quantity
     if question.target is not None:
         return f"to a {quantity.words} of {float(question.goal()):.3g}"
-    whose, last = title(question.reference) + ("'s bound" if question.predictor.guarantees else ""), question.horizon or 0
+    whose, last = (
+        title(question.reference) + ("'s bound" if question.predictor.guarantees else ""),
+        question.horizon or 0,
+    )
     needs = ceil_rounds(float(question.rounds()[question.reference]))
-    before = f", and had after {needs:,}" if question.predictor.measured and needs < last else ""  # then it got no further
+    before = (
+        f", and had after {needs:,}" if question.predictor.measured and needs < last else ""
+    )  # then it got no further
     return f"to the {quantity.reached} that {whose} reaches after {counted(int(last), 'round')}{before}"
 
 
@@ -75,7 +80,8 @@ def about_shares(question: Question) -> list[str]:
         return []
     moved = " to ".join(dict.fromkeys(percent(end(found.values())) for end in (min, max)))
     return [
-        f"{names(list(found))}: some loss stays, as a ring counts its children alike. The list does not: such a "
+        f"{names(list(found))}: some loss stays, as a ring counts its children alike; use stars. Or give --weights "
+        "equal if all are to count the same. The list does not: such a "
         f"training lowers another mean of the losses, in which {moved} of the weight is at other clients. The "
         "predictor counts what lasts of it, and no bound covers it."
     ]

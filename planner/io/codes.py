@@ -20,9 +20,14 @@ def explained(code: str) -> list[tuple[str, str]]:
     """Return what a code means, as pairs of a heading and a text."""
     known, name = read(), code.strip().upper()
     if name not in known:
-        near = f"{name[:1]}{name[1:]:0>3}"
-        way = f"Did you mean {near}?" if near in known else "`hfl-plan explain` lists all codes."
-        raise ScenarioError(f"{code!a:.40} is no code of a message. {way}", code="E016")
+        told = int(name[1:5]) if name[1:5].isdecimal() else None
+        like = [one for one in known if told is not None and one[0] == name[0]]
+        near = sorted(like, key=lambda one: abs(int(one[1:]) - (told or 0)))[:2]
+        near = [one for one in near if int(one[1:]) == told] or near
+        way = f"Did you mean {' or '.join(near)}? " if near else ""
+        raise ScenarioError(
+            f"{code!a:.40} is no code of a message. {way}`hfl-plan explain` lists all codes.", code="E016"
+        )
     kind = "no answer, exit code 1" if name.startswith("N") else "error, exit code 2"
     row = known[name]
     pairs = [(f"{name}", f"{row['title']} ({kind})."), ("Meaning", row["meaning"])]

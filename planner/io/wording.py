@@ -101,9 +101,9 @@ def names_or(topologies: Sequence[str]) -> str:
 LISTED = 4  # topologies that a sentence names
 
 
-def one_of(topologies: Sequence[str]) -> str:
+def one_of(topologies: Sequence[str], most: int = LISTED) -> str:
     """The names of topologies of which any will do, or their number where there are many."""
-    return f"any of {len(topologies)} topologies" if len(topologies) > LISTED else names_or(topologies)
+    return f"any of {len(topologies)} topologies" if len(topologies) > most else names_or(topologies)
 
 
 def times(ratio: float | None) -> str:

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -171,7 +172,8 @@ class Table:
         elif wordy and widths[widest] - over >= NARROWEST:
             room, cells = widths[widest] - over, [[*row] for row in texts]
             for row in cells:
-                row[widest] = "\n".join(textwrap.wrap(row[widest], room, break_on_hyphens=False))
+                whole = re.sub(r"\[[^\]]*\]", lambda found: found[0].replace(" ", "\xa0"), row[widest])  # an interval
+                row[widest] = "\n".join(textwrap.wrap(whole, room, break_on_hyphens=False)).replace("\xa0", " ")
             columns = [replace(c, name=name) for c, name in zip(self.columns, cells[0], strict=True)]
             yield replace(self, columns=tuple(columns), rows=tuple(map(tuple, cells[1:])))
         else:

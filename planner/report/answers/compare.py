@@ -305,7 +305,8 @@ def _facts(answer: Compared) -> Iterator[tuple[str, str]]:
             one = ""
             if answer.compare["second_to_first_target"]:
                 name = shortened(sides[0]["name"], LONGEST)
-                one = f"; {ONE_TARGET}: {values[0]:.3g}, of {name}; in the other order {values[1]:.3g}, where ratios may differ"
+                turned = f"in the other order {values[1]:.3g}, where ratios may differ"
+                one = f"; {ONE_TARGET}: {values[0]:.3g}, of {name}; {turned}"
             yield "Targets", f"{targets[0]['metric']} {values[0]:.3g} and {values[1]:.3g}{one}"
         else:
             yield "Targets", " and ".join(target["defined_by"] for target in targets)

@@ -12,7 +12,7 @@ from planner.decide.sensitivity import Change, Flips
 from planner.decide.settings import Setting
 from planner.io.answers import Verdict
 from planner.io.listings import Listing, listing
-from planner.io.wording import counted, input_words, join_with_limit, names_or, percent, times, title
+from planner.io.wording import counted, input_words, join_with_limit, names_or, one_of, percent, times, title
 from planner.io.wording import names as join_names
 from planner.report.document import COLUMNS as WIDE
 from planner.report.document import Cell, Column, Document, Figure, Section, Sentences, Table, numeric
@@ -48,8 +48,8 @@ def document(answer: Flips) -> Document:
 
     def laid(shown: int) -> Document:
         rows = answer.rows[:shown]
-        tables = (changes(rows, *how) for how in ((COLUMNS, 2), (COLUMNS[:-1], 2)))
-        table = next((one for one in tables if one.width() <= WIDE), changes(rows, COLUMNS[:-1], 1))
+        tables = [changes(rows, *how) for how in ((COLUMNS, 3), (COLUMNS, 2), (COLUMNS[:-1], 2))]
+        table = next((one for one in tables if one.width() <= WIDE), tables[-1])
         said_in_table = ("Assumed", "Changes") if rows else ()
         facts = _facts(answer, shown)
         return page(
@@ -67,12 +67,9 @@ def _differ(answer: Flips) -> bool:
 def _row(answer: Flips, row: Change, tossed: bool, most: int = 4) -> tuple[str, ...]:
     """Cells of a change; beyond it so many topologies are named at most, where ``tossed`` several as a toss-up."""
     now = row.now if isinstance(row.now, str) else format_amount(row.now, row.unit)
-    named = row.best_beyond[: most if len(row.best_beyond) <= most else 1]
-    beyond = names_or(named) if named else "target not reached"
+    beyond = one_of(row.best_beyond, most) if row.best_beyond else "target not reached"
     if tossed and row.method == "setting" and len(row.best_beyond) > 1:
         beyond = f"toss-up, {beyond}"
-    if len(named) < len(row.best_beyond):
-        beyond += f" or {len(row.best_beyond) - len(named)} more"
     if row.distance is not None:
         beyond += f", {times(math.exp(abs(row.distance)))} away"
     at = _until(answer, row) or _from(row, row.break_even)

@@ -21,7 +21,7 @@ from planner.io import frames, text
 from planner.io.answers import Caution, NextStep, Quantity, Told, Verdict
 from planner.io.parts import Part, field, finite
 from planner.io.progress import progress
-from planner.io.wording import counted, percent, shortened
+from planner.io.wording import counted, percent, several, shortened
 from planner.report.document import Cell, Column, Document, Table
 from planner.report.page import told
 
@@ -278,11 +278,9 @@ def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str], kept: 
 
 
 def _recommended(path: Path, data: Mapping[str, Any], kept: Path | None) -> NextStep:
-    """What takes these deviations: the profile, or the counts where these tell as much."""
+    """What takes these deviations: the profile where one was written, else the counts where these tell as much."""
     if kept is None and data["scale"]["known"]:
         return NextStep(argv=("...", "--output", "profile.json"), why="keeps the scale, for `recommend --data`")
-    if not data["scale"]["known"]:  # counts tell as much as the profile, and keep groups of unequal size
-        kept = None
     why, weighted = "takes these deviations", kept is None and data["weighting"] == "samples"
     if kept is None and frames.content(path) is not None:  # no command takes a data frame
         weights = ', weights="samples"' if weighted else ""
@@ -326,7 +324,7 @@ def _sentence(data: Mapping[str, Any], rows: Sequence[Deviation]) -> str:
         return "Clients differ; there are no groups."
     if len(rows) > 2:
         tier = next(row.tier for row in rows if row.id == best[0])
-        return f"The tier of each {tier} differs most."
+        return f"What differs most is the data of the {several(tier)}."
     if data["groups"] == 1:
         return "Clients differ; all are in one group."
     groups = counted(data["groups"], "group")

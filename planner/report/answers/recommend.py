@@ -72,9 +72,10 @@ def document(answer: Recommendation) -> Document:
 
     numbers = (SHOWN,) if few else range(SHOWN, LEAST - 1, -1)
     widths = [WIDTHS[i:] for i in range(len(WIDTHS))]
-    least = [(numbers[-1], widths[-1], [fact for fact in facts if fact[0] in last]) for last in LAST]
-    fewer = ((shown, widths[-1], (), named) for named in FEWER for shown in numbers)
-    return first_that_fits(laid(*how) for how in chain(product(numbers, widths, (facts,)), least, fewer))
+    least = ((numbers[-1], widths[-1], [fact for fact in facts if fact[0] in last]) for last in LAST)
+    pages = (laid(*how) for how in chain(product(numbers, widths, (facts,)), least))
+    fewer = (laid(shown, widths[-1], (), named) for named in FEWER for shown in numbers)
+    return first_that_fits(chain(pages, fewer))
 
 
 # ---------------------------------------------------------------- the page

@@ -85,7 +85,7 @@ SCENARIO = "Here give the scenario: --config FILE.toml, or options."
         ("recommend --fleet rates.csv", "help: Did you mean link? Else remove it."),
         ("network place geant --fleet nowhere.csv", "help: Check the name."),
         ("network place geant --fleet=nowhere.csv", "help: Check the name."),
-        ("overlap counts.csv", "counts.csv is a table of label counts: --data counts.csv, beside COVERAGE"),
+        ("overlap counts.csv", "--data counts.csv, beside COVERAGE, a table of who reaches which server"),
         (
             "recommend -G3 -M4 --tiers ring/star/ring",
             "Give the sizes too, in place of --groups and --clients-per-group: ",

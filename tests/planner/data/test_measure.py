@@ -506,6 +506,14 @@ def test_a_measured_scale_goes_on_by_the_profile(plan, tmp_path: Path, counts: L
     assert scenario["zeta"]["value"] == pytest.approx(told["measure"]["scale"]["zeta"], rel=1e-5)  # as a profile rounds
 
 
+def test_a_profile_that_was_written_is_what_is_used_next(plan, tmp_path: Path, counts: LabelCounts) -> None:
+    """The counts stood there, also where the profile had just been written."""
+    file, profile = write(tmp_path, counts), tmp_path / "profile.json"
+    for words, taken in (([], file), (["--output", str(profile)], profile)):
+        told = json.loads(plan("measure", str(file), "--json", *words)[1])
+        assert told["next"][0]["argv"][:4] == ["hfl-plan", "recommend", "--data", str(taken)]
+
+
 def test_who_dominates(plan, tmp_path: Path) -> None:
     counts = np.array([[5, 5], [5, 5], [5, 5], [100, 0], [5, 5], [5, 5]])
     file = write(tmp_path, table(counts, np.array([0, 0, 1, 1, 2, 2])))

@@ -145,6 +145,16 @@ def test_a_wrong_number_of_rounds_is_refused_in_a_line(asked: str, said: str, tm
     assert said in done.stderr and (said or "stop after so many" in done.stdout)
 
 
+def test_a_word_for_rounds_is_refused_in_a_line_where_nvflare_runs_it(tmp_path: Path) -> None:
+    folder = written(tmp_path / "run", "nvflare-collab", "star-ring", **FLEET)
+    stub = "import runpy, sys; from unittest.mock import MagicMock; sys.path.insert(0, '.'); "
+    stub += "sys.modules |= dict.fromkeys(['nvflare', 'nvflare.collab', 'nvflare.recipe.sim_env'], MagicMock()); "
+    stub += "sys.argv = ['job.py', 'abc']; runpy.run_path('job.py', run_name='__main__')"
+    done = subprocess.run([sys.executable, "-c", stub], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert done.stderr.splitlines()[-1].endswith("argument ROUNDS: invalid int value: 'abc'")
+
+
 @pytest.mark.parametrize(("topology", "scenario"), [*product(FOUR, (FLEET, PARTLY)), ("ring-star-ring", TREE)])
 def test_the_price_through_one_server_is_two_models_for_every_call(
     topology: str, scenario: dict, tmp_path: Path

@@ -754,7 +754,7 @@ def test_flip_follows_nothing_that_a_pilot_ran_with(pilot: Path) -> None:
 
 
 def test_a_target_that_the_reference_had_before_its_last_round_says_when(tmp_path: Path) -> None:
-    """The loss "after 8 rounds" took 7, without a word: the best so far is followed, and the last round got no further."""
+    """The loss "after 8 rounds" took 7, without a word: the best so far is followed."""
     runners = document()["topologies"]
     runners[0]["envelope"] = [*curve(1)[:-1], curve(1)[-2]]
     stalled = planner.recommend(pilot=str(written(tmp_path, topologies=runners)), rounds=ROUNDS, **FLEET)

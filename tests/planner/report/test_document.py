@@ -13,6 +13,8 @@ from html.parser import HTMLParser
 import pytest
 
 import planner
+from planner.errors import ScenarioError
+from planner.io import codes
 from planner.report.document import Column, Document, Facts, Figure, Heading, Sentences, Table
 from planner.report.page import legend
 from planner.report.render import formats, render
@@ -219,3 +221,23 @@ def test_a_line_does_not_begin_with_per_cent() -> None:
         lines = Sentences(text).lines()
         assert " ".join(lines) == " ".join(text.split())
         assert not any(line.startswith("%") for line in lines)
+
+
+@pytest.mark.parametrize("room", range(26, 50))
+def test_an_interval_stays_on_one_line_of_a_cell(room: int) -> None:
+    whole = "2.9x [1.4, 6] by time and 3.1x [1.2, 3.4] by rounds, 5x [2, 1,300]"
+    (part,) = Table((Column("topology"), Column("ratio")), (("Star-Star", whole),)).fitted(room)
+    text = part.texts()[0][1]
+    assert "\n" in text and " ".join(text.split("\n")) == whole
+    assert not re.search(r"\[[^\]]*\n", text)
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [("E999", "Did you mean E044 or E043? "), ("E12", "Did you mean E012? "), ("E6", "E005"), ("word", "")],
+)
+def test_a_code_that_is_none_names_the_nearest_and_how_to_list_them(code: str, said: str) -> None:
+    with pytest.raises(ScenarioError, match=r"is no code of a message\. ") as refused:
+        codes.explained(code)
+    assert said in str(refused.value)
+    assert str(refused.value).endswith("`hfl-plan explain` lists all codes.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import argparse
 from pathlib import Path
 
 from nvflare.collab import CollabRecipe
@@ -34,9 +34,11 @@ def recipe(rounds: int | None = None) -> CollabRecipe:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("rounds", nargs="?", type=int, metavar="ROUNDS")
     env = SimEnv(
         clients=list(PLAN.clients),
         num_threads=len(PLAN.clients),  # with fewer, sites wait for each other
         workspace_root=str(HERE / "workspace"),
     )
-    recipe(int(sys.argv[1]) if len(sys.argv) > 1 else None).execute(env)
+    recipe(parser.parse_args().rounds).execute(env)
