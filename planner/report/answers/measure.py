@@ -278,10 +278,13 @@ def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str], kept: 
 
 
 def _recommended(path: Path, data: Mapping[str, Any], kept: Path | None) -> NextStep:
-    """What takes these deviations: the profile where one was written, else the counts where these tell as much."""
+    """What takes these deviations: the profile, or the counts where these tell as much."""
     if kept is None and data["scale"]["known"]:
         return NextStep(argv=("...", "--output", "profile.json"), why="keeps the scale, for `recommend --data`")
-    why, weighted = "takes these deviations", kept is None and data["weighting"] == "samples"
+    why = "takes these deviations"
+    if kept is not None and not data["scale"]["known"]:
+        why, kept = f"has the sizes of groups too, which {kept.name} has not", None
+    weighted = kept is None and data["weighting"] == "samples"
     if kept is None and frames.content(path) is not None:  # no command takes a data frame
         weights = ', weights="samples"' if weighted else ""
         return NextStep(argv=(f"planner.recommend(data=COUNTS{weights})",), why=why)

@@ -506,12 +506,14 @@ def test_a_measured_scale_goes_on_by_the_profile(plan, tmp_path: Path, counts: L
     assert scenario["zeta"]["value"] == pytest.approx(told["measure"]["scale"]["zeta"], rel=1e-5)  # as a profile rounds
 
 
-def test_a_profile_that_was_written_is_what_is_used_next(plan, tmp_path: Path, counts: LabelCounts) -> None:
-    """The counts stood there, also where the profile had just been written."""
+def test_what_is_next_has_the_sizes_of_groups_and_says_so_beside_a_profile(
+    plan, tmp_path: Path, counts: LabelCounts
+) -> None:
     file, profile = write(tmp_path, counts), tmp_path / "profile.json"
-    for words, taken in (([], file), (["--output", str(profile)], profile)):
+    for words, why in (([], "takes these deviations"), (["--output", str(profile)], "which profile.json has not")):
         told = json.loads(plan("measure", str(file), "--json", *words)[1])
-        assert told["next"][0]["argv"][:4] == ["hfl-plan", "recommend", "--data", str(taken)]
+        assert told["next"][0]["argv"][:4] == ["hfl-plan", "recommend", "--data", str(file)]
+        assert why in told["next"][0]["why"]
 
 
 def test_who_dominates(plan, tmp_path: Path) -> None:
