@@ -41,7 +41,7 @@ def test_rows_of_the_table_are_what_the_curves_say(name: str) -> None:
 @pytest.mark.parametrize(
     ("roles", "words"),
     [
-        *(((role,), f"`{role}`") for role in ("kept2", "kept3", "kept4", "long", "conv")),
+        *(((role,), f"`{role}`") for role in ("kept2", "kept3", "kept4", "kept5", "long", "conv")),
         (record.JUDGED, "all that judge"),
     ],
 )
@@ -53,6 +53,24 @@ def test_rows_of_the_later_settings_are_what_the_curves_say(roles: tuple[str, ..
         for quantity, metric in record.METRIC.items():
             told = record.summary([row for row in rows if row["quantity"] == quantity])
             assert f"| {name} | {metric}, {words} {told}" in PAGE
+
+
+@pytest.mark.parametrize(
+    ("roles", "words"),
+    [
+        (("design", "second"), "`design`, `second`"),
+        (record.JUDGED, "`kept` to `kept4`"),
+        *(((role,), f"`{role}`") for role in ("long", "conv", "kept5")),
+    ],
+)
+def test_gains_over_stars_are_what_the_curves_say(
+    roles: tuple[str, ...], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record.print_gains(record.of_roles(record.ROOT / "measured_curves.csv", roles))
+    told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| all |")]
+    assert len(told) == len(record.METRIC)
+    for line in told:
+        assert line.replace("| all |", f"| {words} |") in PAGE
 
 
 def test_other_constants_of_convolutional_networks_are_what_the_curves_say() -> None:
