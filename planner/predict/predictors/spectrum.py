@@ -27,6 +27,9 @@ How much of the loss lies in large curvatures may be measured, as the power of t
 fall. It says how many rounds a loss takes, which equal shares get wrong by far, and moves that scale alone: a loss
 stands for that which stars alone have, with equal shares, after the rounds that they take to it with those measured.
 
+What a topology gains over stars is, by loss and accuracy of networks, a power of what the model has, of the rounds
+beyond the first: `GAINED`, chosen by runs. A target is one level of loss for all, so that orders by rounds stay.
+
 Heterogeneity stays, unless the question says how it fades: by loss, squares of deviations fall as a power of training
 time, rate times steps, beyond `LATE` over L. Along runs of networks and softmax regression on images and tables the
 square of a deviation was about the curvature times the loss, so that it vanishes where a network fits all data.
