@@ -42,14 +42,10 @@ def to_target(question: Question) -> str:
     quantity = question.quantity
     if question.target is not None:
         return f"to a {quantity.words} of {float(question.goal()):.3g}"
-    whose, last = (
-        title(question.reference) + ("'s bound" if question.predictor.guarantees else ""),
-        question.horizon or 0,
-    )
-    needs = ceil_rounds(float(question.rounds()[question.reference]))
-    before = (
-        f", and had after {needs:,}" if question.predictor.measured and needs < last else ""
-    )  # then it got no further
+    whose = title(question.reference) + ("'s bound" if question.predictor.guarantees else "")
+    last = question.horizon or 0
+    needs = ceil_rounds(float(question.rounds()[question.reference]))  # fewer where a pilot's curve got no further
+    before = f", and had after {needs:,}" if question.predictor.measured and needs < last else ""
     return f"to the {quantity.reached} that {whose} reaches after {counted(int(last), 'round')}{before}"
 
 
