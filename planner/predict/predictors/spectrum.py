@@ -251,9 +251,10 @@ class _Spectrum(EnvelopePredictor):
         if power == 1:
             return found
         asked = (question, target, values)  # of one topology after the other
-        if self._last is None or any(one is not other for one, other in zip(asked, self._last[0], strict=True)):
-            self._last = asked, self._stars_to(plain, goal, values)
-        return gaining(found, self._last[1], power)
+        last = self._last  # read once, as another thread may ask something else meanwhile
+        if last is None or any(one is not other for one, other in zip(asked, last[0], strict=True)):
+            self._last = last = asked, self._stars_to(plain, goal, values)
+        return gaining(found, last[1], power)
 
     def rate(self, question: Question, topology: str, rounds: float) -> float | None:
         plain = _plain(question)
