@@ -30,14 +30,23 @@ def question(**given: Any) -> Question:
 def few(told: Question) -> Question:
     """The same with the predictor as it is for few steps."""
     none = {(fades, topology): np.zeros((2, 2)) for fades in (False, True) for topology in TOPOLOGIES}
-    plain = type("Plain", (type(told.predictor),), {"powers": none})()
-    return told.varied(predictor=plain)
+    return other(told, powers=none)
+
+
+def model(told: Question) -> Question:
+    """The same with all that the model gains over stars."""
+    return other(told, gained={})
+
+
+def other(told: Question, **own: Any) -> Question:
+    """The same of a predictor with something else in place of its own."""
+    return told.varied(predictor=type("Other", (type(told.predictor),), own)())
 
 
 @pytest.mark.parametrize("kind", CORNERS)
 @pytest.mark.parametrize(("P", "K"), [(1, 20), (2, 12), (3, 16)])
 def test_rounds_are_those_predicted_times_a_power_of_the_steps(kind: str, P: int, K: int) -> None:
-    """By the file: of stars alone, and beside theirs of each other topology, at the presets."""
+    """By the file: of stars alone, and beside theirs of each other topology, at the presets; then gains are taken."""
     rows = {(r["topology"], r["groups_differ"], r["clients_differ"]): r for r in table("many_steps.csv")
             if r["fading"] == "0"}  # fmt: skip
     told = question(heterogeneity=kind, group_rounds=P, local_steps=K)
@@ -49,7 +58,8 @@ def test_rounds_are_those_predicted_times_a_power_of_the_steps(kind: str, P: int
 
     zeta, delta = PRESETS[kind]
     u, v, total = differ(zeta, alike[0]), differ(delta, alike[1]), differ(math.hypot(zeta, delta), alike[0])
-    with_, without = told.rounds(), few(told).rounds()
+    with_, without, found = model(told).rounds(), few(model(told)).rounds(), told.rounds()
+    stars = with_["star-star"]
     for topology in TOPOLOGIES:
         at = {one: float(rows[topology, *place]["power"]) for one, place in CORNERS.items()}
         power = (1 - total) * float(rows["star-star", "0", "0"]["power"])
@@ -58,6 +68,11 @@ def test_rounds_are_those_predicted_times_a_power_of_the_steps(kind: str, P: int
             power += (1 - v) * ((1 - u) * at["iid"] + u * at["intra"]) + v * ((1 - u) * at["inter"] + u * at["both"])
         off = math.log(with_[topology] / without[topology]) / math.log(P * K / 12)
         assert off == pytest.approx(power, abs=1e-9)
+        own, gained = with_[topology], 0.76 if topology != "star-star" else 1.0
+        taken = stars ** (1 - gained) * own**gained
+        if own <= stars:
+            taken = 1 + (stars - 1) ** (1 - gained) * (own - 1) ** gained
+        assert found[topology] == pytest.approx(taken, rel=1e-9)
 
 
 def test_up_to_twelve_steps_and_from_fifty_on_nothing_changes() -> None:
