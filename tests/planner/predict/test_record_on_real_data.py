@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import planner
 from planner.predict.evidence import predictor_record, table
 from planner.predict.evidence.orderings import on_real_data
+from planner.predict.predictors.spectrum import GAINED
 from planner.predict.question import ask
 from planner.scenario.resolve import load
 
@@ -186,3 +189,26 @@ def test_deviations_beyond_every_run_have_no_confidence_and_weak_evidence() -> N
             assert ("and none differed so much" in found.recommend.scale.in_words()) == beyond
             if beyond:
                 assert found.verdict.confidence is None
+
+
+@pytest.mark.parametrize(("metric", "quantity"), [("loss", "loss"), ("accuracy", "error")])
+def test_gains_over_stars_are_taken_to_the_power_that_is_best_on_the_settings_it_was_chosen_on(
+    metric: str, quantity: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of all that may be told, pooled, by the logarithm that rounds are off in the mean; as the page has it."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    record = importlib.import_module("real_record")
+    curves = record.of_roles(ROOT / "docs" / "evidence" / "measured_curves.csv", ("design", "second"))
+    model, stars, runs = record.gains(curves, quantity, ["profile", "fading", "labels", "kind"]).T
+
+    def off(power: float) -> Any:
+        less = 1 + (stars - 1) ** (1 - power) * np.maximum(model - 1, 0) ** power
+        return np.log(runs / np.where(model <= stars, less, stars * (model / stars) ** power))
+
+    powers = np.linspace(0.4, 1, 601)
+    best = powers[np.argmin([np.abs(off(power)).mean() for power in powers])]
+    assert GAINED[metric] == pytest.approx(best, abs=0.01)
+    plain, used = off(1.0), off(GAINED[metric])
+    medians = (np.median(plain), np.median(used), np.median(np.abs(plain)), np.median(np.abs(used)))
+    row = " | ".join([str(len(runs)), f"{GAINED[metric]:.2f}", *(f"x{np.exp(one):.2f}" for one in medians)])
+    assert f"| `design`, `second` | {metric} | {row} |" in PAGE
