@@ -2,7 +2,7 @@
 
 >>> import planner
 >>> planner.recommend(G=10, M=10, heterogeneity="inter", link_sharing="per-server")
-Recommendation(best='star-ring', objective='time', vs_next=4.1, confidence=0.94)
+Recommendation(best='star-ring', objective='time', vs_next=2.9, confidence=0.95)
 
 Every command of ``hfl-plan`` is a function here, with its options as keywords: ``planner.measure(counts)``,
 ``planner.flip(groups=10, ...)``, ``planner.bounds.show("hflbounds.exact.star-star")``; ``async`` is `async_`. What
