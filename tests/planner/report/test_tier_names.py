@@ -15,12 +15,12 @@ LETTERS = re.compile(r"\b(delta|n|S|P)[123]\b|link1|\bserver (up|down)link")
 
 
 def scenario(*names: str) -> dict[str, Any]:
-    """Regions that differ, far away, of edge servers whose phones share one link: rings of phones, whatever else."""
-    slow = {"up": "5Mbit/s", "down": "5Mbit/s", "latency": "20ms", "sharing": "per-server"}
-    far = {"up": "20Mbit/s", "down": "20Mbit/s", "latency": "40ms"}
+    """Regions that differ and share a slow link, of edge servers whose phones share one: rings of all but regions."""
+    slow = {"up": "50Mbit/s", "down": "50Mbit/s", "latency": "20ms", "sharing": "per-server"}
+    far = {"up": "200kbit/s", "down": "200kbit/s", "latency": "40ms", "sharing": "per-server"}
     tiers = [
         {"count": count, "deviation": deviation, "link": link}
-        for count, deviation, link in ((4, 3, far), (5, 0.1, FLAT), (20, 0.1, slow))
+        for count, deviation, link in ((4, 1, far), (5, 0.3, FLAT), (20, 0.1, slow))
     ]
     for tier, name in zip(tiers, names, strict=False):
         tier["name"] = name
@@ -43,7 +43,8 @@ def test_changes_have_the_names_of_tiers_and_data_their_letters(command: Any) ->
 
 def test_without_names_the_letters_stay_and_links_have_their_tier() -> None:
     told = scenario()
-    del told["fleet"]["tiers"][2]["link"]["sharing"]
+    told["fleet"]["tiers"][0]["link"] |= {"up": "2Mbit/s", "down": "2Mbit/s"}
+    told["fleet"]["tiers"][2]["link"] = {"up": "5Mbit/s", "down": "5Mbit/s", "latency": "20ms"}
     answer = planner.recommend(told)
     assert "delta1" in answer.explain("break-even") and answer.tier_names == ()
     asked = next(one.why for one in answer.next if one.asks)
@@ -65,7 +66,7 @@ def test_without_names_the_letters_stay_and_links_have_their_tier() -> None:
 
 def test_topologies_that_a_case_names_are_in_the_table() -> None:
     """Shared links named Star-Ring-Ring, of which the table of own links had no row."""
-    found = planner.recommend(tiers="4/5/20", heterogeneity="0.5/1/3", objective="time")
+    found = planner.recommend(tiers="4/5/20", heterogeneity="1/1/3", objective="time")
     named = {one for case in found.verdict.cases if len(case.best) <= 4 for one in case.best}
     page = str(found)
     assert named and all(re.search(rf"^{title(one)}  ", page, re.MULTILINE) for one in named)
