@@ -138,7 +138,7 @@ def test_a_page_with_every_line_keeps_to_its_lines(groups: int, clients: int, da
 @pytest.mark.usefixtures("unflipped")
 def test_the_ends_of_a_narrow_interval_are_two_numbers() -> None:
     """Where no space follows the comma between them, thousands have none."""
-    answer = planner.recommend(groups=200, clients_per_group=60, heterogeneity="inter")
+    answer = planner.recommend(groups=100, clients_per_group=60, heterogeneity="inter")
     high = [one.ratio.high for row in answer.ranking for one in row.cases if one.ratio is not None and one.ratio.high]
     shown = re.findall(r"x \[([^]]*)\]", str(answer))
     assert len(shown) == len(high) and max(high) > 1000
