@@ -216,7 +216,7 @@ def test_hours_meet_the_target_where_recommend_says():
 
 def test_bands_of_hours_lie_around_their_lines_as_intervals_of_the_forest_do():
     """A band lay wholly to the right of its own line, and said of a decided answer that it was a toss-up."""
-    given = {"G": 3, "M": 12, "heterogeneity": "inter", "rounds": 300, "model_size": "2MB", "step_time": "80ms"}
+    given = {"G": 3, "M": 12, "heterogeneity": "inter", "rounds": 300, "model_size": "40MB", "step_time": "80ms"}
     given |= {"client_link": "wifi", "server_link": "lan", "objective": "time"}
     _, (_, rows, _) = shown("hours", given)
     assert all(row["early"] <= row["seconds"] <= row["late"] for row in rows)
