@@ -252,10 +252,10 @@ def test_the_tree_of_unequal_groups_has_as_many_clients_as_there_are(tmp_path: P
 def test_the_tornado_names_inputs_by_their_tiers_and_says_how_far_they_moved() -> None:
     drawn, rows, _ = tornado.of_scenario(planner.load_scenario("examples/regions.toml"))
     shown = [label.get_text() for label in drawn.axes[0].get_yticklabels()]
-    assert {"deviation of edge servers", "phone uplink"} <= set(shown)
-    assert {"delta2", "client_link.up"} <= {str(row["name"]) for row in rows}  # its numbers have the keys
+    assert {"deviation of regions", "phone uplink", "region uplink"} <= set(shown)
+    assert {"delta1", "delta2", "client_link.up"} <= {str(row["name"]) for row in rows}  # its numbers have the keys
     below = drawn.axes[0].get_xlabel().replace("\n", " ")
-    assert "region uplink" in below and "link1" not in below
+    assert "region latency, " in below and "deviation of edge servers" in below and "link1" not in below
     assert "each input moved by a factor 3" in " ".join(text.get_text().replace("\n", " ") for text in drawn.texts)
 
 
@@ -324,7 +324,7 @@ def test_three_tiers_are_drawn_and_more_are_refused_in_a_line(plan, tmp_path: Pa
             "4 regions of 5 edge servers of 20 phones; drawn: 2 of 4 regions, 2 of 5 edge servers and 2 of 20 phones. "
             "Star-Star-Star: regions in",
         ),
-        ("tornado", "Lead of Star-Star-Star, Ring-Star-Star, Star-Ring-Star, "),
+        ("tornado", "Lead of Star-Star-Star, Ring-Star-Star and Star-Ring-Star in time, "),
     ):
         code, out, err = plan("picture", kind, *example, "--output", str(tmp_path / f"{kind}.svg"))
         assert (code, err) == (0, "")
