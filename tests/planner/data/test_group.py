@@ -745,7 +745,9 @@ def test_without_a_scenario_the_page_says_what_it_assumes_and_asks_for_one(plan,
 
 def test_a_gain_below_the_error_of_the_predictor_is_a_toss_up(plan) -> None:
     """The record's own ratios of rounds of two topologies say what 8 of 10 predictions hold."""
-    scenario = ["--config", "examples/hospitals.toml", "--step-time", "1s"]
+    links = {"up": "100Mbit/s", "down": "100Mbit/s", "sharing": "per-server"}
+    told = [word for key, value in links.items() for word in ("--set", f"network.server_link.{key}={value}")]
+    scenario = ["--config", "examples/hospitals.toml", "--step-time", "1s", "--uplink", "20Mbit/s", *told]
     words = ["group", "examples/hospitals.csv", *scenario, "--json"]
     found = own(plan(*words)[1])
     row = next(one for one in found["rows"] if one["id"] == "time")
@@ -769,8 +771,11 @@ def test_who_stays_first_of_a_toss_up_is_not_called_best(plan, file: Path) -> No
 
 
 def test_a_toss_up_that_stays_as_it_was_is_said_once(plan) -> None:
-    said = " ".join(plan("group", "examples/consortium_labels.csv", "--link-sharing", "per-client")[1].split())
-    found = own(plan("group", "examples/consortium_labels.csv", "--link-sharing", "per-client", "--json")[1])
+    links = {"up": "300Mbit/s", "down": "300Mbit/s", "sharing": "per-server"}
+    told = [word for key, value in links.items() for word in ("--set", f"network.server_link.{key}={value}")]
+    words = ("group", "examples/consortium_labels.csv", "--link-sharing", "per-client", *told)
+    said = " ".join(plan(*words)[1].split())
+    found = own(plan(*words, "--json")[1])
     before, after = (found["effect"][when]["toss_up"]["time"] for when in ("before", "after"))
     assert before == after == ["star-star", "ring-star"]
     assert "Star-Star stays first (before and after: a toss-up with Ring-Star), at the same cost." in said
