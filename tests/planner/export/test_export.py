@@ -173,7 +173,7 @@ def test_the_price_through_one_server_is_two_models_for_every_call(
 
 def test_a_recommendation_that_does_not_hold_on_the_target_is_told(tmp_path: Path) -> None:
     links = {"network.client_link.hop": "direct", "network.client_link.preset": "lan", "compute.step_time": "1ms"}
-    fleet = {"G": 10, "M": 8, "heterogeneity": "inter", "objective": "time"}
+    fleet = {"G": 10, "M": 20, "heterogeneity": "inter", "objective": "time"}
     made = plan(planner.load_scenario(**fleet, settings={**links, "plan.draws": 0}))
     answer = export(made, target_of("flower"), tmp_path / "flower")
     assert answer.priced is not None
