@@ -2,7 +2,8 @@
 
 Such clients do not drift apart, and predicted rounds fall nearly as steps grow. On record they fall less, and a ring
 through clients or groups that differ loses less to each of them than is predicted. From `FROM` local steps of a client
-in a global round on, rounds of a tree of one or two tiers are those predicted times a power of the steps over `FROM`.
+in a global round on, rounds of a tree of one or two tiers are those predicted times a power of the steps over `FROM`,
+before a power of what they gain over stars is taken.
 The powers are of stars alone, where data are alike and where they differ, and beside theirs of every other topology,
 where clients in a group differ, groups do, both or neither; between these they are interpolated. They come from runs
 on real data (``planner/data/many_steps.csv``, written by ``benchmarks/many_steps.py``, which also says how they do on
