@@ -637,11 +637,11 @@ def test_squared_gradients_and_one_curvature_gain_what_the_model_has(how: dict[s
         plain = as_modelled(question)
         assert question.rounds() == plain.rounds()
         for topology in question.topologies:
-            left, rate = (
-                [(one.predictor.reached(one, topology, 40.0, one.values), one.predictor.rate(one, topology, 40.0))
-                 for one in (question, plain)]
-            )  # fmt: skip
-            assert left == rate
+            found, as_model = (
+                (one.predictor.reached(one, topology, 40.0, one.values), one.predictor.rate(one, topology, 40.0))
+                for one in (question, plain)
+            )
+            assert found == as_model
 
 
 @pytest.mark.parametrize("metric", ["loss", "accuracy"])
