@@ -74,10 +74,11 @@ def test_the_difference_that_decides_turns_the_verdict_alone(files: tuple[Path, 
 
 
 def test_what_becomes_a_toss_up_has_no_ratio(tmp_path: Path) -> None:
-    own = (Path(__file__).parents[3] / "examples" / "phones.toml").read_text()
-    slow = tmp_path / "slow.toml"
-    slow.write_text(own.replace('step_time = "0.2s"', 'step_time = "5s"', 1))
-    found = planner.compare(Path(__file__).parents[3] / "examples" / "phones.toml", slow)
+    text = (ROOT / "examples" / "phones.toml").read_text().replace("clients_per_group = 25", "clients_per_group = 4", 1)
+    own, slow = tmp_path / "own.toml", tmp_path / "slow.toml"
+    own.write_text(text)
+    slow.write_text(text.replace('step_time = "0.2s"', 'step_time = "5s"', 1))
+    found = planner.compare(own, slow)
     assert found.verdict.text.endswith("Star-Star becomes a toss-up of Star-Star or Star-Ring.")
 
 
@@ -240,7 +241,7 @@ def test_what_decides_only_jointly_is_said(files: tuple[Path, Path]) -> None:
 FACTORY = """
 [fleet]
 groups = 3
-clients_per_group = 12
+clients_per_group = 20
 [problem]
 heterogeneity = "inter"
 rounds = 300
@@ -259,8 +260,8 @@ def test_what_one_difference_does_alone_is_said_where_all_together_make_the_verd
     """It read "only together do they decide", while link sharing alone changed the best topology."""
     files = tmp_path / "a.toml", tmp_path / "b.toml"
     files[0].write_text(FACTORY)
-    second = FACTORY.replace('"inter"', '"intra"').replace('preset = "wifi"', 'preset = "wifi"\nsharing = "per-client"')
-    files[1].write_text(second)
+    second = FACTORY.replace('"inter"', '"zeta=2,delta=1.2"')
+    files[1].write_text(second.replace('preset = "wifi"', 'preset = "wifi"\nsharing = "per-client"'))
     found = planner.compare(*files)
     assert found.verdict.text.startswith("Heterogeneity and link sharing decide together: Star-Ring becomes a toss-up ")
     assert found.verdict.text.endswith("Link sharing alone makes it Star-Star.")
@@ -283,7 +284,7 @@ groups = 5
 clients_per_group = 12
 local_steps = 10
 [problem]
-heterogeneity = "zeta=0.4,delta=2"
+heterogeneity = "zeta=0.2,delta=2"
 sigma = 1.2
 target = "3%"
 [model]
@@ -316,11 +317,11 @@ def test_a_difference_that_alone_makes_a_toss_up_of_others_is_named(tmp_path: Pa
     text = """
 [fleet]
 groups = 8
-clients_per_group = 15
-group_rounds = 2
+clients_per_group = 6
+group_rounds = 3
 local_steps = 4
 [problem]
-heterogeneity = "dirichlet:intra=0.3,inter=2"
+heterogeneity = "dirichlet:intra=1,inter=20"
 rounds = 300
 [model]
 size = "12MB"
