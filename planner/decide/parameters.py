@@ -117,11 +117,15 @@ class Input:
         return round(value) if self.whole or self.name == "R" else value
 
     def moved(self, question: Question, at: float) -> Question:
-        """Return the question with this input at another value; a target that follows from others stays for counts."""
+        """Return the question with this input at another value; a target that follows from others stays for counts.
+
+        As a number it may take more rounds than those that defined it, which are no limit.
+        """
         there = self.apply(Perturbed(question), round(at) if self.whole else at)
         values = {name: float(value) for name, value in there.values.items()}
         moved = replace(there.question, values=values)
-        return replace(moved, target=float(question.goal())) if self.whole and question.target is None else moved
+        held = self.whole and question.target is None
+        return replace(moved, target=float(question.goal()), horizon=None) if held else moved
 
     def totals(self, question: Question, objective: Objective, topologies: Sequence[str], at: Array) -> Array:
         """The objective of each topology at each of some values: shape (topologies, values).
