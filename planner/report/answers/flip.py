@@ -77,19 +77,23 @@ def _row(answer: Flips, row: Change, tossed: bool, most: int = 4) -> tuple[str, 
 
 
 def _until(answer: Flips, row: Change) -> str:
-    """From where to where a change lasts, if the present best leads again farther away; else empty."""
+    """From where to where a change lasts, if the present best leads again farther away; else empty.
+
+    Where another overtakes, the present best may tie for a while yet: what lasts begins beyond that.
+    """
     line = next((one for one in answer.flip.lines if one.parameter == row.parameter), None)
     if line is None or isinstance(row.break_even, str):
         return ""
-    above, last = row.break_even > float(row.now), row.break_even
+    above, last, tied = row.break_even > float(row.now), row.break_even, True
     for one in line.stretches[:: 1 if above else -1]:
         end = one.high if above else one.low
         if (end < row.break_even) if above else (end > row.break_even):
             continue
-        if set(one.topologies) & set(answer.flip.first):
-            ends = (format_break_even(x, row.unit) for x in (row.break_even, last))
+        if not set(one.topologies) & set(answer.flip.first):
+            last, tied = end, False
+        elif not tied:
+            ends = (format_break_even(x, row.unit) for x in sorted((row.break_even, last)))
             return " to ".join(ends) if last != row.break_even else ""
-        last = end
     return ""
 
 
