@@ -899,14 +899,18 @@ def test_a_map_is_offered_of_inputs_that_have_an_option(plan) -> None:
 
 
 def test_a_change_that_ends_farther_away_has_both_ends() -> None:
-    """In whole rounds Star-Ring leads for some K alone; "K >= 9" stood, and at K = 60 Star-Star was 1.8x faster."""
-    given: dict[str, Any] = {"groups": 24, "clients_per_group": 6, "heterogeneity": "zeta=0.3,delta=1.2"}
-    given |= {"uplink": "30Mbit/s", "target": "2%", "link_sharing": "per-client", "objective": "time"}
-    found = planner.flip(**given, parameter=["K"])
+    """Star-Ring leads for some K alone; "K <= 16" stood, and at K = 4 Star-Star was faster again.
+
+    Where it overtakes, the present best ties within the resolution for a while yet, and so it does at the other end.
+    """
+    given: dict[str, Any] = {"groups": 24, "clients_per_group": 3, "heterogeneity": "zeta=0.3,delta=1.2"}
+    given |= {"uplink": "300Mbit/s", "target": "2%", "link_sharing": "per-client", "objective": "time"}
+    given |= {"settings": {"network.client_link.hop": "relayed"}}
+    found = planner.flip(**given, local_steps=60, parameter=["K"])
     low, high = re.search(r" (\d+) to (\d+) +Star-Ring, ", str(found)).groups()  # type: ignore[union-attr]
-    for steps, first in {int(low) - 1: "star-star", int(low): "star-ring", int(high) + 1: "star-star"}.items():
+    for steps, first in {int(high) + 1: "star-star", int(high): "star-ring", int(low) - 1: "star-star"}.items():
         assert planner.recommend(**given, local_steps=steps, details=False).rows[0].id == first, steps
-    last = planner.recommend(**given, local_steps=int(high), details=False)
+    last = planner.recommend(**given, local_steps=int(low), details=False)
     assert last.row("star-ring").time_seconds <= 1.02 * last.rows[0].time_seconds
 
 
