@@ -40,7 +40,7 @@ def test_ends_of_times_are_what_single_numbers_there_take() -> None:
 def test_ends_of_a_middle_tier_and_of_random_compute_times() -> None:
     def hours(up: str) -> Any:
         site = {"name": "site", "count": 4, "link": {"preset": "wan", "up": up}}
-        tiers = [{"name": "region", "count": 3}, site, {"name": "phone", "count": 5}]
+        tiers = [{"name": "region", "count": 3}, site, {"name": "phone", "count": 3}]
         random = {"compute.straggler": "lognormal:0.5", "plan.draws": 0}
         return planner.recommend({"fleet": {"tiers": tiers}}, step_time="1s", model_size="10MB", settings=random)
 
@@ -59,7 +59,7 @@ def test_a_page_and_a_table_say_them_and_nothing_is_said_without_a_range(
     fleet = ["--G", "10", "--M", "20", "--heterogeneity", "inter", "--model-size", "10MB", "--step-time", "0.1:1s"]
     code, out, _ = run("recommend", *fleet, "--uplink", "5:20Mbit/s", capsys=capsys, monkeypatch=monkeypatch)
     assert code == 0 and "[" in out and out.count("\n") <= 25
-    said = "over client uplink and step time: Star-Star 22 min to 1.1 h (own links) and Star-Ring 44 min to 2.7 h"
+    said = "over client uplink and step time: Star-Star 22 min to 1.1 h (own links) and Star-Ring 1.2 h to 4.3 h"
     assert said in " ".join(out.split())
     code, out, _ = run(
         "recommend", *fleet, "--uplink", "5:20Mbit/s", "--format", "csv", capsys=capsys, monkeypatch=monkeypatch
@@ -79,14 +79,14 @@ def test_a_range_that_settles_a_toss_up_is_named_and_asked_for() -> None:
     assert (ranged.verdict.status, ranged.verdict.best) == ("toss-up", ("star-ring", "star-star"))
     [turn] = [one for one in ranged.sensitivity if one.parameter == "step_time" and one.break_even]
     assert turn.best_beyond == ("star-star",)
-    assert "step time above 20.7 s -> Star-Star leads" in str(ranged)
+    assert "step time above 10.1 s -> Star-Star leads" in str(ranged)
     assert next(one for one in ranged.next if one.asks).argv == ("--step-time", "TIME")
     below, above = (
         planner.recommend(**fleet, step_time=f"{turn.break_even * factor}s", **FAST).ranking[0].id
         for factor in (0.97, 1.001)  # where the lead is more than the 2 % of a tie
     )
     assert (below, above) == ("star-ring", "star-star")
-    near = planner.recommend(**fleet, step_time="0.01:20s")  # the order does not turn within it
+    near = planner.recommend(**fleet, step_time="0.01:10s")  # the order does not turn within it
     assert not any(one.parameter == "step_time" and set(one.best_beyond) <= {"star-ring"} for one in near.sensitivity)
     assert ranged.to_json()["next"][0]["argv"] == ["--step-time", "TIME"]
 
@@ -107,7 +107,7 @@ def test_no_range_turns_an_order_at_its_middle() -> None:
 
 def test_a_setting_that_settles_a_toss_up_is_no_range_to_narrow() -> None:
     answer = planner.recommend(
-        data=ROOT / "examples/consortium_labels.csv", uplink="20Mbit/s", link_sharing="per-client"
+        data=ROOT / "examples/consortium_labels.csv", uplink="100Mbit/s", link_sharing="per-server", local_steps=10
     )
     assert any(
         one.method == "setting" and set(one.best_beyond) < set(answer.verdict.best) for one in answer.sensitivity
