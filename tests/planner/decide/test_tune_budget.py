@@ -156,7 +156,7 @@ def test_tune_keeps_a_budget_of_energy(capsys: pytest.CaptureFixture[str], monke
 def test_what_exceeds_the_budget_is_in_no_toss_up_and_no_comparison(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = ("tune", "-G", "16", "-M", "40", "-H", "intra", "--client-link", "4g", "--within", "3h")
+    words = ("tune", "-G", "24", "-M", "36", "-H", "intra", "--client-link", "4g", "--within", "3h")
     told = json.loads(run(*words, "--json", capsys=capsys, monkeypatch=monkeypatch)[1])
     page = " ".join(run(*words, capsys=capsys, monkeypatch=monkeypatch)[1].split())
     late = next(row for row in told["rows"] if row["topology"] == "ring-ring")
