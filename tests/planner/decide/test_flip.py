@@ -434,7 +434,9 @@ def test_where_the_order_inside_a_toss_up_turns_is_said_and_recommend_agrees() -
     }
     server = {"network.server_link.down": "20Mbit/s", "network.server_link.latency": "30ms"}
     server |= {"network.client_link.hop": "relayed"}
-    found = planner.flip(**given, settings={**server, "network.server_link.up": "300kbit/s"}, parameter=["server_uplink"])
+    found = planner.flip(
+        **given, settings={**server, "network.server_link.up": "300kbit/s"}, parameter=["server_uplink"]
+    )
     said = " ".join(str(found).split())
     [at] = re.findall(r"Star-Star is predicted first; Star-Ring with server uplink below ([\d.]+) kbit/s", said)
     assert {*found.flip.first} == {"star-star", "star-ring"}
