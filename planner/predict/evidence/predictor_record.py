@@ -47,7 +47,7 @@ FAR = 3.5  # distance in factors of e; the scenarios of the record are 2.9 from 
 FURTHER = 2  # times the rounds of any target on record, beyond which one is far
 UNEQUAL = 1.5  # clients of the largest group over those of the mean group, from which on groups are unequal
 # factor by which rounds were off where they are: docs/evidence/unequal_groups.csv, median and most
-OFF_IN_RACES = (1.34, 5.1)
+OFF_IN_RACES = (1.26, 3.9)
 LEAST = 0.01  # deviations, in units of the root of L A, below which all count the same
 DRAWN_WEIGHT = 1.0  # of taking part in draws or in random order, against a factor of e in a number
 SIZES = {"G": "groups", "M": "clients in a group"}  # by symbol, of the fleets on record

@@ -174,9 +174,10 @@ def _trees(answer: Recommendation, most: int) -> list[Row]:
 
 
 def _naming(verdict: Verdict, most: int) -> Verdict:
-    """The verdict with the number of topologies in place of their names in each case that is a toss-up of more."""
+    """The verdict with the first topology and the number of others in each case that is a toss-up of more."""
     if verdict.value and verdict.status == "toss-up" and most < sum(title(id_) in verdict.text for id_ in verdict.best):
-        return verdict.replaced(text=f"toss-up, any of {len(verdict.best)} topologies")
+        first, *others = verdict.best
+        return verdict.replaced(text=f"toss-up, {title(first)} or {counted(len(others), 'other')}")
     return verdict.replaced(cases=tuple(_naming(case, most) for case in verdict.cases))
 
 
