@@ -387,13 +387,15 @@ def _verdict(
 
 
 def _in_doubt(search: _Search, chosen: Choice, given: Choice | None) -> str:
-    """Say what of a saving is within the predictor's error, where it is another saving that exceeds it."""
+    """Say what of a saving is within the predictor's error: all, or by the aim where another saving exceeds it."""
     if given is None or given == chosen or not search.budget.allows(given):
         return ""
     saved = {aim: given.amount(aim) / chosen.amount(aim) for aim in search.weighed if chosen.amount(aim) > 0}
-    if 1 + search.scenario.resolution < saved.get(search.aim, 0.0) <= search.error < max(saved.values()):
+    if not 1 + search.scenario.resolution < saved.get(search.aim, 0.0) <= search.error:
+        return ""
+    if max(saved.values()) > search.error:
         return f"Of these the {search.aim} is within the predictor's error."
-    return ""
+    return "All of that is within the predictor's error."
 
 
 def _may_exceed(search: _Search, chosen: Choice) -> str:
