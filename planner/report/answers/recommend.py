@@ -67,7 +67,8 @@ def document(answer: Recommendation) -> Document:
 
     def laid(shown: int, widths: Sequence[Wide], about: Sequence[tuple[str, str]], named: int = LISTED) -> Document:
         told = answer.replaced(verdict=_naming(answer.verdict, named))
-        made = page(told, _table(told, shown, widths), sections, facts=about, kind="Recommendation")
+        table = _table(told, shown, widths, named < LISTED)
+        made = page(told, table, sections, facts=about, kind="Recommendation")
         return replace(made, data=answer.to_json(), answer=answer)
 
     numbers = (SHOWN,) if few else range(SHOWN, LEAST - 1, -1)
@@ -81,8 +82,11 @@ def document(answer: Recommendation) -> Document:
 # ---------------------------------------------------------------- the page
 
 
-def _table(answer: Recommendation, most: int, widths: Sequence[Wide]) -> list[Block]:
-    """Topologies and baselines: time in each case, how many times the best, rounds and traffic."""
+def _table(answer: Recommendation, most: int, widths: Sequence[Wide], full: bool) -> list[Block]:
+    """Topologies and baselines: time in each case, how many times the best, rounds and traffic.
+
+    On a ``full`` page nothing says why one ties that takes more than one that does not.
+    """
     tables = (_rows(answer, most, *wide) for wide in widths)
     left, shown = len(answer.ranking) - len(_trees(answer, most)), next(tables)
     while shown.width() > COLUMNS and (narrower := next(tables, None)):
@@ -98,7 +102,7 @@ def _table(answer: Recommendation, most: int, widths: Sequence[Wide]) -> list[Bl
     if marked and _just_above_one(answer):
         within = answer.recommend.resolution
         notes.append(f"{percent(within)} is a tie: an interval that begins below {1 + within:g} makes a toss-up")
-    if not marked and _skips(answer):
+    if not marked and not full and _skips(answer):
         notes.append("A toss-up is by intervals, not by ratios alone: --explain table")
     return [shown, *(Sentences(note, "dim") for note in notes)]
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import planner
 from planner.errors import ScenarioError
+from planner.io.wording import title
 from planner.report import document
 from planner.report.render import render
 from planner.scenario.units import format_duration
@@ -224,3 +226,22 @@ def test_what_the_verdict_names_has_a_row_also_on_a_full_page(tiers: str) -> Non
     assert len(page.splitlines()) <= 25 and len(page.split()) <= 220
     left = len(answer.ranking) - len(rows)
     assert (f"{left} more topolog{'y' if left == 1 else 'ies'}: --explain table" in rest) == (left > 0)
+
+
+def test_a_full_page_names_both_of_two_that_tie_in_a_case(tmp_path: Path) -> None:
+    """It had 224 words, and named neither: "own links, shared links: toss-up, any of 2 topologies"."""
+    held = """494 9 487 580, 56 60 233 2, 50 95 156 39, 9 33 41 207; 1988 970 272 2, 591 1443 1349 177,
+        1106 1889 749 1123, 3381 804 500 85, 2464 428 1418 1694, 608 285 73 8, 110 267 81 9, 134 86 30 18,
+        139 141 121 43; 212 2043 875 79, 54 87 149 0, 9 771 454 110, 103 361 435 0, 0 399 228 14"""
+    groups = [group.split(",") for group in held.split(";")]
+    rows = [f"{g}-{i},{g}," + ",".join(n.split()) for g, group in enumerate(groups) for i, n in enumerate(group)]
+    counts, profile = tmp_path / "counts.csv", tmp_path / "profile.json"
+    counts.write_text("\n".join(["client,group,a,b,c,d", *rows, ""]))
+    planner.measure(counts, output=profile)
+    answer = planner.recommend(data=profile)
+    page = render("table", document(answer))
+    assert len(page.split()) <= 220
+    cases = [one for case in answer.verdict.cases for one in case.cases]
+    assert len(cases) == 2 and all(len(case.best) == 2 for case in cases)
+    for case in cases:
+        assert f"toss-up, {' or '.join(title(id_) for id_ in case.best)}" in page
