@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from hflbounds.topology import tier_symbols
 from planner.decide import tuning
 from planner.decide.clocked import Clocked, clocked, tasks
 from planner.errors import NoAnswerError, ScenarioError
@@ -118,8 +119,8 @@ def solve(scenario: Scenario, settings: Settings) -> Answer:
     defined_by, timed, inside = "", None, None
     if asked.target is None:
         defined_by = (
-            f"what is proved of synchronous {title(asked.reference)} after {asked.horizon:,.0f} rounds, by another "
-            "bound than that of the steps"
+            f"what the bound of synchronous {title(asked.reference)} guarantees after {asked.horizon:,.0f} rounds; steps "
+            "here have another bound"
         )
     if settings.max_staleness is not None:
         timed = max(allowed, key=lambda b: (b.pace.updates_per_second, b.size))
@@ -140,9 +141,11 @@ def _regional(scenario: Scenario) -> Question:
             "--groups-per-round, --clients-per-round: here every region and client works. Leave them out."
         )
     if scenario.depth != 2:
+        first, *below = [scenario.number(tier.size) for tier in tier_symbols(scenario.depth)]
+        regions = f"-G {first:.0f} -M {math.prod(below):.0f}" if below else "--groups and --clients-per-group"
         raise ScenarioError(
             f"async takes two tiers, regions and their clients, and this fleet has {scenario.depth}. Give a scenario "
-            "of two, or -G 4 -M 100 alone."
+            f"of two, or {regions} alone."
         )
     if scenario.network.tiers != 2:
         raise ScenarioError("--tiers: without a server in each region there is nothing asynchronous. Leave it out.")

@@ -33,10 +33,9 @@ PAPERS_ALPHA = 2.0  # the largest that xie2024 recommends, Appendix H; erratum x
 BOUNDED, RUN = 2, 16  # regions of the runs that judge the bound, and most regions of any: validation/claims/hga_*.py
 FAR_APART = 3.0  # slowest region over fastest from which on the race of docs/asynchrony.md, by time, is named
 RATIO = 8.0  # slowest region over fastest in that race
-RACED = (
-    "Race FedBuff and FedAsync before you wait: with a region 8x as slow{here} they took 0.19x to 0.55x the time in "
-    "one race. No bound covers them."
-)
+RACE_FIRST = "Race FedBuff ({buffers}) and FedAsync before you wait: "
+RACED = "with a region 8x as slow{here} they took 0.19x to 0.55x the time in one race. No bound covers them."
+ALIKE = "Regions are equally fast: not waiting gains nothing."
 OTHER_RULES = (  # what the first two of them amount to
     "FedBuff and CA2FL did better than HGA-FL wherever speeds were unequal or the buffer held more than one update. "
     "Try them first. No bound for them is in the catalogue."
@@ -105,7 +104,7 @@ def _evidence(found: Answer, claims: Sequence[Evidence]) -> tuple[Evidence, ...]
 
 def _next(found: Answer) -> Iterator[NextStep]:
     """Race other rules at these speeds, then limit staleness; what was done is not named again."""
-    if not found.raced:
+    if _of_other_rules(found)[0] is None and not _alike(found):
         ratio, given = found.settings.speed_ratio, found.settings.slowdowns
         own = ",".join(f"{one / min(found.times):.3g}" for one in found.times)
         each = own if given is None or found.question.members is not None else given
@@ -175,7 +174,7 @@ def _verdict(found: Answer) -> Verdict:
     if others is not None and others < 1 - NEAR:
         text = f"{said} The bound covers no such server: by it, {who}{more}."
         return Verdict(status="measured", ratio=Quantity(1 / others, "measured"), text=text)
-    if others is None and said == _race_first(found):
+    if others is None and _apart(found) >= FAR_APART:
         text = f"{said} By HGA-FL's bound, {who}{more}{than}.{by_clock}"
         return Verdict(status="race-first", best=(best,), ratio=ratio, text=text)
     return Verdict(status="best", best=(best,), ratio=ratio, text=f"{text} {said}".rstrip())
@@ -187,7 +186,7 @@ def _of_other_rules(found: Answer) -> tuple[float | None, str]:
     Without such a pilot there is no ratio, and servers are to be raced, if regions differ.
     """
     known = {one.id: one for one in found.raced if 0 < one.tasks < math.inf}
-    waiting = known.pop("synchronous", None)
+    waiting, elsewhere = known.pop("synchronous", None), ""
     if waiting is not None and known:
         best, there = min(known.values(), key=lambda one: one.tasks), waiting.question.slowdowns
         takes = _takes(best, [one for one in known.values() if one.rule == best.rule], waiting)
@@ -197,20 +196,30 @@ def _of_other_rules(found: Answer) -> tuple[float | None, str]:
             advice = "Do not wait: in" if ratio < 1 - NEAR else "In"
             return ratio, f"{advice} your pilot {takes}"
         speeds = join([f"{one:.3g}" for one in there])
-        return None, (
-            f"Your pilot raced regions that take {speeds} times as long, which differ from these: there {takes}"
-        )
-    if max(found.times) <= min(found.times) * (1 + found.scenario.resolution):
-        return None, ""
-    return None, _race_first(found) or "It covers no FedBuff or FedAsync, which may be faster: race them."
-
-
-def _race_first(found: Answer) -> str:
-    """The race of the documentation, with how far apart regions are here; nothing where that is too little."""
-    apart = max(found.times) / min(found.times)
+        elsewhere = f"our pilot raced regions that take {speeds} times as long, which differ from these: there {takes}"
+    if _alike(found):
+        return None, ALIKE if found.proved is not None and found.proved.size == found.regions else ""
+    apart = _apart(found)
     if apart < FAR_APART:
-        return ""
-    return RACED.format(here="" if times(apart) == times(RATIO) else f" (here {times(apart)})")
+        return None, (
+            f"Y{elsewhere} Race at these speeds too."
+            if elsewhere
+            else "It covers no FedBuff or FedAsync, which may be faster: race them."
+        )
+    buffers = some_buffers(found.regions)
+    race = RACE_FIRST.format(buffers=f"buffer{'s' * (len(buffers) > 1)} {join([str(one) for one in buffers])}")
+    here = "" if times(apart) == times(RATIO) else f" (here {times(apart)})"
+    return None, race + (f"y{elsewhere}" if elsewhere else RACED.format(here=here))
+
+
+def _apart(found: Answer) -> float:
+    """The slowest region's time over the fastest's."""
+    return max(found.times) / min(found.times)
+
+
+def _alike(found: Answer) -> bool:
+    """Whether no region waits for another."""
+    return _apart(found) <= 1 + found.scenario.resolution and not found.settings.jitter
 
 
 def _takes(best: Clocked, same: Sequence[Clocked], waiting: Clocked) -> str:
@@ -257,6 +266,9 @@ def document(answer: Asynchronous) -> Document:
     facts = [("Buffers", f"{left} more: --explain buffers")] * (left > 0)
     if source := (given := answer.asynchronous["region_times"])["source"]:
         facts.append(("Regions", _regions(given["seconds"], source)))
+    if (apart := answer.asynchronous["race_first_from"]) and (status := answer.verdict.status) != "unreachable":
+        below, turns = ("below", "the bound decides") if status == "race-first" else ("above", "race first")
+        facts.append(("Changes", f"time of the slowest region {below} {times(apart)} the fastest's -> {turns}"))
     return told(answer, table, kind="Buffers for slow regions", facts=facts)
 
 
@@ -277,6 +289,7 @@ def _data(answer: Answer) -> dict[str, Any]:
         "max_staleness": settings.max_staleness,
         "buffers": [_buffer(buffer) for buffer in answer.buffers],
         "recommended_by_theorem": None if answer.proved is None else answer.proved.size,
+        "race_first_from": None if _alike(answer) or _of_other_rules(answer)[0] is not None else FAR_APART,
         "recommended_by_clock": None if answer.timed is None else answer.timed.size,
         "sub_rounds": None
         if inside is None

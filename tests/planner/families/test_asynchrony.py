@@ -347,6 +347,7 @@ def test_three_tiers_are_refused_as_such(plan) -> None:
     code, out, err = plan("async", "--tiers", "3/4/6", "--speed-ratio", "8")
     assert (code, out) == (2, "")
     assert "this fleet has 3" in err and "--config" not in err
+    assert "or -G 3 -M 24 alone" in err  # of this fleet: it said -G 4 -M 100
 
 
 def test_the_slowest_region_is_no_faster_than_the_fastest(plan) -> None:
@@ -374,14 +375,14 @@ def test_steps_of_all_regions_are_told_to_be_of_another_bound_than_the_target(pl
     found = json.loads(plan("async", "-G", "4", "-M", "5", "--speed-ratio", "8", "--json")[1])
     waiting = next(row for row in found["rows"] if row["id"] == "buffer-4")
     assert waiting["steps"]["value"] != found["scenario"]["R"]["value"]
-    assert "another bound than that of the steps" in found["target"]["defined_by"]
+    assert "steps here have another bound" in found["target"]["defined_by"]
     given = json.loads(plan("async", "-G", "4", "-M", "5", "--speed-ratio", "8", "--target", "50%", "--json")[1])
     assert "another bound" not in given["target"]["defined_by"]
 
 
 def test_the_target_of_a_bound_is_told_in_plain_words(plan) -> None:
     found = json.loads(plan("async", "-G", "4", "-M", "5", "--speed-ratio", "8", "--json")[1])
-    assert found["target"]["defined_by"].startswith("what is proved of synchronous Star-Star after ")
+    assert found["target"]["defined_by"].startswith("what the bound of synchronous Star-Star guarantees after ")
 
 
 def test_a_staleness_has_its_kind_in_the_table_and_one_advice(plan) -> None:
@@ -389,7 +390,9 @@ def test_a_staleness_has_its_kind_in_the_table_and_one_advice(plan) -> None:
     assert "mean staleness" in out and "1 of 3 ~5.1 s 2 - no guarantee" in out
     for most, wanted in (("3", "."), ("6", ". A buffer of 2 takes in more updates per second, but has no guarantee.")):
         out = " ".join(plan(*FIXED, "--max-staleness", most)[1].split())
-        assert out.startswith("Race FedBuff and FedAsync before you wait: with a region 8x as slow they took 0.19x ")
+        assert out.startswith(
+            "Race FedBuff (buffers 1 and 2) and FedAsync before you wait: with a region 8x as slow they took 0.19x "
+        )
         assert f"No bound covers them. By HGA-FL's bound, wait for all 3 regions{wanted} Target:" in out
         assert "Next hfl-plan pilot HOOK.py --systems trees,hga --slowdowns 1,1.2,8" in out
         assert "largest staleness" in out and "1 of 3 ~5.1 s 15 - no guarantee" in out
@@ -400,6 +403,24 @@ def test_the_ratio_of_the_race_stands_beside_that_of_the_regions(plan, ratio: st
     """It was cited at any ratio as if it were this one."""
     out = " ".join(plan("async", "-G", "3", "-M", "4", "--speed-ratio", ratio)[1].split())
     assert f"with a region 8x as slow{here} they took 0.19x to 0.55x the time in one race." in out
+
+
+@pytest.mark.parametrize("speeds", [("--slowdowns", "1,1,1"), ("--slowdowns", "1,1,1.01"), ("--speed-ratio", "1")])
+def test_regions_alike_in_speed_gain_nothing_by_not_waiting(plan, speeds: tuple[str, str]) -> None:
+    """The first sentence was empty, and servers were to be raced first."""
+    verdict = json.loads(plan("async", "-G", "3", "-M", "6", *speeds, "--json")[1])["verdict"]
+    assert verdict["status"] == "best"
+    assert verdict["text"].startswith("By the bound, wait for all 3 regions")
+    assert verdict["text"].endswith(answers.ALIKE)
+    assert "--systems" not in plan("async", "-G", "3", "-M", "6", *speeds)[1]
+    assert answers.ALIKE not in plan("async", "-G", "3", "-M", "6", *speeds, "--jitter", "0.5")[1]  # some do wait then
+
+
+def test_how_far_apart_regions_are_when_the_advice_changes_is_said(plan) -> None:
+    """It turned from waiting to racing at 3x, and no line said so."""
+    pages = {ratio: " ".join(plan("async", "-G", "3", "-M", "6", "--speed-ratio", ratio)[1].split()) for ratio in "24"}
+    assert pages["2"].startswith("By the bound, ") and "region above 3x the fastest's -> race first" in pages["2"]
+    assert pages["4"].startswith("Race ") and "region below 3x the fastest's -> the bound decides" in pages["4"]
 
 
 def test_times_of_regions_say_first_what_they_are_for() -> None:
