@@ -191,6 +191,11 @@ class Sensitivity(Part):
     sobol_total: float | None = field("total Sobol index of the lead; null where it was not drawn", default=None)
     method: str = field("exact, searched, sampled, setting, or draws", default="")
 
+    @property
+    def more(self) -> str:
+        """What to know of that value beside who is best there, in words."""
+        return ""
+
 
 class Evidence(Part):
     """How often predictions like this were right where they could be checked."""

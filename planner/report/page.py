@@ -346,10 +346,10 @@ def change(
     if isinstance(even, str) or even is None or isinstance(now, str) or now is None:
         settles = len(best) > 1 and bool(which) and set(one.best_beyond) < set(best)
         said = MEANS.get((one.parameter, str(even)), f"{what} {even}")
-        return f"{said} {beyond}{ALONE * settles}"
+        return f"{said} {beyond}{ALONE * settles}{one.more}"
     leads = f"{beyond} {'leads' if len(which) == 1 else 'lead'}" if which else beyond
     if isinstance(even, int):
-        return f"{what} = {format_break_even(even)} {leads}"  # farther away the present best may lead again
+        return f"{what} = {format_break_even(even)} {leads}{one.more}"  # farther away the present best may lead again
     return f"{what} {'above' if even > now else 'below'} {format_break_even(even, one.unit)} {leads}"
 
 

@@ -119,8 +119,8 @@ def solve(scenario: Scenario, settings: Settings) -> Answer:
     defined_by, timed, inside = "", None, None
     if asked.target is None:
         defined_by = (
-            f"what the bound of synchronous {title(asked.reference)} guarantees after {asked.horizon:,.0f} rounds; steps "
-            "here have another bound"
+            f"what the bound of synchronous {title(asked.reference)} guarantees after {asked.horizon:,.0f} rounds; "
+            "steps here have another bound"
         )
     if settings.max_staleness is not None:
         timed = max(allowed, key=lambda b: (b.pace.updates_per_second, b.size))

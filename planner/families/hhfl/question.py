@@ -319,6 +319,7 @@ class Flip:
 
     at: int  # the nearest such number
     last: int | None  # the last before the answer is that of now again; None where it stays, as far as was looked
+    takes: float | None = None  # what HFL takes there over the best now; None where the target is not reached
 
 
 @dataclass(frozen=True, eq=False)
@@ -360,7 +361,7 @@ def solve(question: Question) -> Answer:
         gain_below=replace(weighed, target=task.A / 10).expected,
         runs=question.calibration.neighbours(question.unevenness),
         flip=_flip(question, best) if open_ else None,
-        flips=_flips(question, best) if open_ else {},
+        flips=_flips(question, best, common) if open_ else {},
     )
 
 
@@ -594,7 +595,7 @@ def _room(best: Best) -> int:
     return min(MOST_ASKED, LOOKED // (way.tried + len(way.path) * len(way.layout.clients) // 4 + 1))
 
 
-def _flips(question: Question, best: Best) -> dict[str, Flip]:
+def _flips(question: Question, best: Best, common: _Common) -> dict[str, Flip]:
     """Local steps and edge rounds, each alone, at which it is the other way round, as far as runs say anything."""
     found, factors = {}, np.ones((1, len(DRAWN)))
 
@@ -617,8 +618,23 @@ def _flips(question: Question, best: Best) -> dict[str, Flip]:
                     near[value > at] = value
         turns = (asked.turn(at, value) for value in near.values())
         if flip := next(filter(None, turns), None):
-            found[name] = flip
+            found[name] = replace(flip, takes=_takes(posed(name, flip.at), best, common))
     return found
+
+
+def _takes(there: Question | None, best: Best, common: _Common) -> float | None:
+    """What HFL with other counts takes to the present target over the best now; between edge rounds as in runs."""
+    now, price = common.question.task, PRICE[best.objective]
+    if there is None:
+        return None
+    try:
+        found = priced(common.apart.layout, there.gaps, there.task, common.goal, there.cost)
+    except NoAnswerError:
+        return None
+    if there.task.Ge != now.Ge:
+        most = replace(there, task=replace(now, Ge=max(there.task.Ge, now.Ge)))
+        found = found.expected(common.apart, float(most.calibrated(EVERY).power(there.unevenness)))
+    return float(getattr(found, price) / getattr(best.kept, price))
 
 
 def _flip(question: Question, best: Best) -> float | None:

@@ -13,7 +13,7 @@ from planner.families.hsl import model
 from planner.families.hsl.model import Protocol
 from planner.families.hsl.question import PRICE, Answer
 from planner.families.hsl.search import MAX_CASES
-from planner.io.answers import NextStep, Quantity, Told, Verdict
+from planner.io.answers import Assumption, NextStep, Quantity, Told, Verdict
 from planner.io.parts import field
 from planner.io.wording import counted, percent, times
 from planner.predict.evidence.claims import verdicts
@@ -32,6 +32,9 @@ LINKS = {  # by question: what nobody may have given, and how to give it
     ),
     "How fast are the links of the hubs?": (("server_link.up", "--hub-link", "PRESET"),),
 }
+ONE_LINK = Assumption(
+    key="nodes_of_a_hub_or_server", value="share its one link", effect="the time of hubs and of FedAvg"
+)
 NEAR = 0.05  # relative difference of a protocol without hubs below which nothing is decided
 
 
@@ -61,19 +64,20 @@ def answered(found: Answer) -> Hubs:
     by_time = scenario.objective == "time"
     derived = scenario.known["target"].origin == "derived"
     server = f"the guarantee for one trusted server after {scenario.number('R'):,.0f} rounds" if derived else ""
+    shared = parts(
+        scenario,
+        "hsl-",
+        ("per_hub", *((*CLOCK, *LEARNED) if by_time else (*LEARNED, *CLOCK))),
+        _warnings(found),
+        {
+            "protocols": _sentences(found),
+            "numbers": _numbers(found),
+            "failure": _failure(found),
+            "basis": _basis(found),
+        },
+    )
     return Hubs(
-        **parts(
-            scenario,
-            "hsl-",
-            ("per_hub", *((*CLOCK, *LEARNED) if by_time else (*LEARNED, *CLOCK))),
-            _warnings(found),
-            {
-                "protocols": _sentences(found),
-                "numbers": _numbers(found),
-                "failure": _failure(found),
-                "basis": _basis(found),
-            },
-        ),
+        **shared | {"assumptions": (*shared["assumptions"], ONE_LINK)},
         objective=scenario.objective,
         metric="gradient",
         target=target(question.setting.target, "mean squared gradient", server),

@@ -26,6 +26,7 @@ SHOWN = 6  # links that are listed in text
 LONGEST = 30  # letters of a coverage that a command is given
 LEARNED = ("E", "Ge", "sigma", "zeta", "delta", "mu", "L", "A")  # symbols that the bound takes
 KEPT = "kept.csv"  # of a command that writes the links to keep
+MORE = 1.05  # times what the best takes now: from there on it is said of a count that it takes more
 LEAST = 0.01  # of a share of draws that is stated, and of one that is not
 RATIOS = "ratios to HFL"
 UPLOADS = {"each": "every server is sent to apart", "once": "all servers of a client hear one upload"}
@@ -42,11 +43,24 @@ class Attached(Method):
     airtime_seconds: Quantity
 
 
+class Turn(Sensitivity):
+    """A count from which it is the other way round."""
+
+    takes: Quantity | None = field("what HFL takes there over the best now, to the same target", default=None)
+    objective: str = field("that it takes it of", default="")
+
+    @property
+    def more(self) -> str:
+        """Say that it takes more there."""
+        return f", at {times(self.takes)} the {self.objective}" if self.takes is not None and self.takes > MORE else ""
+
+
 class Overlap(Told):
     """What ``hfl-plan overlap`` answers."""
 
     schema: Literal["hfl-plan/overlap/2"] = "hfl-plan/overlap/2"
     rows: tuple[Attached, ...]
+    sensitivity: tuple[Turn, ...] = ()
     overlap: dict[str, Any] = field("coverage, options, break-even, gain, and links to drop")
 
 
@@ -173,7 +187,7 @@ def _verdict(found: Answer) -> Verdict:
     text, also = (f"for {one.objective} ({times(_ratio(found, one))}{one.without})" for one in (best, found.also))
     text = f"{said} {text} and {also}" if said == by_other else f"{said} {text}, {by_other} {also}"
     predicted = "race first" in (best.verdict, found.also.verdict)
-    text = _begun(every, text if best.verdict == "race first" else f"by the bound, {text}")
+    text = _begun(every, text if best.verdict == "race first" else f"by the bound and runs, {text}")
     text += ": race it before you build it." if predicted else "."
     if best.verdict == "not worth it":
         return Verdict(status="not-worth-it", best=("hfl",), ratio=ratio, text=text)
@@ -188,19 +202,20 @@ def _begun(before: str, text: str) -> str:
     return f"{before}{text}" if before else f"{text[0].upper()}{text[1:]}"
 
 
-def _changes(found: Answer) -> Iterator[Sensitivity]:
+def _changes(found: Answer) -> Iterator[Turn]:
     """The gap between servers, the local steps and the edge rounds from which it is the other way round."""
     question, flip = found.question, found.flip
     gap, best = question.unevenness, found.best
     if flip is not None and gap > flip and best.leads:
-        yield Sensitivity(parameter="delta/sigma", now=gap, break_even=flip, best_beyond=("hfl",), method="searched")
+        yield Turn(parameter="delta/sigma", now=gap, break_even=flip, best_beyond=("hfl",), method="searched")
     other = "hfl" if best.leads else "hhfl"
     for name, one in sorted(found.flips.items(), reverse=True):
         at: int | str = one.at
         if one.last is not None:  # beyond it the present one leads again
             at = f"{one.at} alone" if one.last == one.at else "{} to {}".format(*sorted((one.at, one.last)))
         now = getattr(question.task, name)
-        yield Sensitivity(parameter=name, now=now, break_even=at, best_beyond=(other,), method="searched")
+        turn = Turn(parameter=name, now=now, break_even=at, best_beyond=(other,), method="searched")
+        yield turn if one.takes is None else turn.replaced(takes=Quantity(one.takes), objective=best.objective)
 
 
 def document(answer: Overlap) -> Document:

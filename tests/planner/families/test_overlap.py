@@ -629,10 +629,25 @@ def test_links_to_keep_have_their_homes_and_airtimes(plan, tmp_path: Path) -> No
     assert len(after) >= 5
 
 
+def test_a_count_that_takes_more_is_not_offered_without_saying_so(plan) -> None:
+    """It said that HHFL leads at Ge = 3, where HFL with Ge = 1 takes a third of the airtime."""
+    words = ("overlap", "triangle:14,4,1", "-H", "inter", "--link-sharing", "per-server", "--edge-rounds")
+    found = json.loads(plan(*words, "1", "--json")[1])
+    [change] = [one for one in found["sensitivity"] if one["parameter"] == "Ge"]
+    assert (change["break_even"], change["best_beyond"], change["objective"]) == (3, ["hhfl"], "airtime")
+    assert f"Ge = 3 -> HHFL leads, at {change['takes']['value']:.2g}x the airtime" in plan(*words, "1")[1]
+    assert plan(*words, "1")[1].startswith("By the bound and runs, not worth it")  # runs corrected its numbers
+    there = json.loads(plan(*words, "3", "--json")[1])
+    rows = {row["id"]: row["airtime_seconds"]["value"] for row in there["rows"]}
+    assert change["takes"]["value"] == pytest.approx(rows["hfl"] / rows["hfl-every"], rel=0.1)  # to another loss
+    [back] = [one for one in there["sensitivity"] if one["parameter"] == "Ge"]
+    assert back["takes"]["value"] < 1 and "the airtime;" not in plan(*words, "3")[1].partition("Changes")[2]
+
+
 def test_servers_that_are_alike_are_not(plan) -> None:
     code, out, err = plan("overlap", "triangle:14,4,1", "-H", "zeta=2,delta=0")
     assert (code, err) == (0, "")
-    assert out.startswith("By the bound, not worth it for airtime (1.3x)")
+    assert out.startswith("By the bound and runs, not worth it for airtime (1.3x)")  # no number of the bound alone
     found = answer(plan, "triangle:14,4,1", "-H", "zeta=2,delta=0")
     assert "The servers' data are alike (delta = 0)" in found["reasons"][0]
     assert "costs 32 % more airtime" in found["reasons"][0]
