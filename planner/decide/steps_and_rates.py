@@ -20,7 +20,7 @@ from planner.decide.verdict import algorithms, one_tier, sharing_is_open, standi
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.answers import Caution, NextStep, Quantity, Verdict
 from planner.io.parts import finite
-from planner.io.wording import LISTED, counted, names_or, percent, times, title
+from planner.io.wording import LISTED, counted, join, names_or, percent, times, title
 from planner.predict.evidence import orderings, predictor_record
 from planner.predict.evidence.claims import verdicts
 from planner.predict.predictors import guaranteed
@@ -154,8 +154,8 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     allowed = given is not None and budget.allows(given)
     in_vain = allowed and shares is not None and shares[1] <= 0
     chosen = better
-    if given is not None and allowed and (in_vain or _is_good_enough(search, given, better, best)):
-        chosen = given
+    if given is not None and allowed:
+        chosen = given if in_vain else _worth_it(search, given, better, best)
     ties = dict(zip(best, tuning.tie_numbers(best, scenario.resolution, weighed), strict=True))
     tied = _tied(search, chosen) if len(search.among) > 1 else ()
     rows = [
@@ -329,19 +329,21 @@ def _less_on_record(saved: StepsOnRecord | None, shares: tuple[float, float] | N
     return f"On record more local steps saved {much} of the {aim}."
 
 
-def _is_good_enough(search: _Search, given: Choice, better: Choice, best: Iterable[Choice]) -> bool:
-    """Whether the present choice takes no more than the predictor's error in all weighed, and nothing beats it.
+def _worth_it(search: _Search, given: Choice, better: Choice, best: Iterable[Choice]) -> Choice:
+    """What is advised: ``better`` where it saves more than the predictor's error of something, else the present choice.
 
-    It is beaten by what takes no more in all weighed, and less by far more than the predictor's error in one.
+    The present choice is not kept where it is beaten by what takes no more in all weighed, and less by far more than
+    that error in one: then by the first of those.
     """
     error, weighed = search.error, search.weighed
     if error <= 1 or any(given.amount(aim) > error * better.amount(aim) for aim in weighed):
-        return False
+        return better
+    beaten = []
     for one in filter(search.budget.allows, best):
         ratios = [given.amount(aim) / one.amount(aim) for aim in weighed if one.amount(aim) > 0]
         if min(ratios, default=0) >= 1 and max(ratios) > FAR * error:
-            return False
-    return True
+            beaten.append(one)
+    return min(beaten, key=lambda one: [one.amount(aim) for aim in (search.aim, *weighed)], default=given)
 
 
 def _verdict(
@@ -373,7 +375,8 @@ def _verdict(
             said = f"{least}, which no topology tried keeps to at {given.steps}"
         elif budget.limits:
             said = f"{least}; {said}"
-        parts.append(f"Use {_named(chosen)}: {said}.")
+        why = _beside_the_aim(search, chosen, given)
+        parts.append(f"Use {_named(chosen)}{f' for its {join(why)}' if why else ''}: {said}.")
         if budget.allows(given) and chosen.amount(aim) > 0:
             ratio, runner_up = Quantity(given.amount(aim) / chosen.amount(aim)), _id(given)
     parts.append(_cheaper(search, chosen, best))
@@ -386,16 +389,22 @@ def _verdict(
     )
 
 
-def _in_doubt(search: _Search, chosen: Choice, given: Choice | None) -> str:
-    """Say what of a saving is within the predictor's error: all, or by the aim where another saving exceeds it."""
+def _beside_the_aim(search: _Search, chosen: Choice, given: Choice | None) -> list[Aim]:
+    """What else a choice saves more of than the predictor's error, where of the aim it does not; empty for nothing."""
     if given is None or given == chosen or not search.budget.allows(given):
-        return ""
+        return []
     saved = {aim: given.amount(aim) / chosen.amount(aim) for aim in search.weighed if chosen.amount(aim) > 0}
-    if not 1 + search.scenario.resolution < saved.get(search.aim, 0.0) <= search.error:
+    beyond = [aim for aim, ratio in saved.items() if ratio > search.error]
+    return [] if search.aim in beyond else beyond
+
+
+def _in_doubt(search: _Search, chosen: Choice, given: Choice | None) -> str:
+    """Say that what is saved of the aim is within the predictor's error, where another saving exceeds it."""
+    if given is None or not _beside_the_aim(search, chosen, given):
         return ""
-    if max(saved.values()) > search.error:
-        return f"Of these the {search.aim} is within the predictor's error."
-    return "All of that is within the predictor's error."
+    if given.amount(search.aim) <= (1 + search.scenario.resolution) * chosen.amount(search.aim):
+        return ""
+    return f"Of these the {search.aim} is within the predictor's error."
 
 
 def _may_exceed(search: _Search, chosen: Choice) -> str:
@@ -558,8 +567,9 @@ def _beyond_record(search: _Search, found: Sequence[Choice], chosen: Choice, row
     if best is None or best.amount(aim) >= chosen.amount(aim) * (1 - LESS):
         return []
     less = _change(best.amount(aim), chosen.amount(aim), aim, 0.0)
+    doubt = "is within the predictor's error, and " * (chosen.amount(aim) <= search.error * best.amount(aim))
     options = f"--local-steps 1:{best.K}" + (f" --group-rounds 1:{best.P}" if best.P > 1 else "")
-    return [f"{none}; {best.steps} would take {less}. That was never checked: {options} tries it."]
+    return [f"{none}; {best.steps} would take {less}. That {doubt}was never checked: {options} tries it."]
 
 
 def _cautions(search: _Search, reached: int, chosen: Choice) -> list[str]:

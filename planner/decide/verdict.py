@@ -304,7 +304,7 @@ def _through_servers(question: Question, *, at_once: bool) -> Network | None:
         return None
     *above, own = (link for link in network.links if link is not None)
     late = not at_once and any(link.latency > own.latency for link in above)
-    if not late and not any(link.up < own.up or link.down < own.down for link in above):
+    if not late and not network.slower_above:
         return None
     below = [1.0] * len(network.links)
     if at_once:

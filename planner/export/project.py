@@ -54,6 +54,9 @@ class Exported(Part):
     rate_from: str
     planned: Price
     priced: Price | None = field("on the network as the target uses it; null where it sends nothing")
+    over_own_links: bool = field(
+        "whether the target has clients reach the top over their own links, where a link above these is slower"
+    )
     notes: tuple[str, ...] = field("what the target does not do as planned")
 
 
@@ -89,6 +92,7 @@ def export(plan: Plan, target: Target, folder: Path, told: Mapping[str, Any] | N
         rate_from=plan.rate_from,
         planned=planned,
         priced=priced,
+        over_own_links=_over_own_links(plan, priced),
         notes=_notes(plan, target, planned, priced),
     )
     write_folder(folder, {**project(plan, target, answer), **beside})
@@ -171,6 +175,10 @@ def _notes(plan: Plan, target: Target, planned: Price, priced: Price | None) -> 
             if p.time_seconds is not None and p.traffic_bytes is not None
         )
         said.append(f"To the target that takes {now}, where {then} were planned.")
+        if _over_own_links(plan, priced):
+            said.append(
+                "Clients' own links are taken to reach the top there. Those of servers are slower: it may be longer."
+            )
         if set(priced.best) != set(planned.best):
             best = names_or(priced.best)
             said.append(f"The recommendation changes: on this network {best} is best by {plan.answer.objective}.")
@@ -181,6 +189,12 @@ def _notes(plan: Plan, target: Target, planned: Price, priced: Price | None) -> 
     if not plan.weights and len(set(Counter(plan.clients.values()).values())) > 1:
         said.append("Groups have different numbers of clients; the prediction is for groups of one size.")
     return tuple(said)
+
+
+def _over_own_links(plan: Plan, priced: Price | None) -> bool:
+    """Whether what is priced reaches the top over links of clients that are faster than one above them."""
+    network = plan.scenario.network
+    return priced is not None and network.timer is None and network.links[-1] is not None and network.slower_above
 
 
 def _undecided(plan: Plan) -> Iterator[str]:

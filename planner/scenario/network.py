@@ -173,6 +173,12 @@ class Network:
         """The link of the clients, each shared by a group as now, with nothing in the way above the groups."""
         return Network((*(NOTHING for _ in range(depth - 1)), self.client_link))
 
+    @property
+    def slower_above(self) -> bool:
+        """Whether a link above the clients' own is slower than that."""
+        *above, own = (link for link in self.links if link is not None)
+        return any(link.up < own.up or link.down < own.down for link in above)
+
     def through_servers(self, below: Sequence[float]) -> Network:
         """Let clients reach the top over all links, each shared by so many clients below an endpoint, top first."""
         known = [(link, many) for link, many in zip(self.links, below, strict=True) if link is not None]

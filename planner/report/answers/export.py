@@ -45,7 +45,10 @@ def exported(  # reason: an option each
 
 def document(answer: Exported) -> Listing:
     """Say what was written, what it costs there, and what differs from the plan."""
-    prices = (("planned", answer.planned), (f"run by {answer.target}", answer.priced))
+    prices = (
+        ("planned", answer.planned),
+        (f"run by {answer.target}{', own links' * answer.over_own_links}", answer.priced),
+    )
     known = [(name, price) for name, price in prices if price is not None]
     columns = (Column(""), Column("time", "duration"), Column("traffic", "size"), Column("best topology"))
     rows = tuple((name, p.time_seconds, p.traffic_bytes, ", ".join(map(title, p.best))) for name, p in known)

@@ -152,7 +152,11 @@ def _rows(answer: Recommendation, most: int, between: str | None, whole: bool = 
     return Table(
         (Column("topology"), *columns),
         tuple(
-            (row.title, *_by_case(row, decides, cases, between), *(_amount(row, name) for name in others))
+            (
+                row.title,
+                *_by_case(row, decides, cases, between, _through(answer, row)),
+                *(_amount(row, name) for name in others),
+            )
             for row in shown
         ),
         label="Topologies, best first",
@@ -203,12 +207,25 @@ def _above(answer: Recommendation, cases: Sequence[str], then: str) -> tuple[tup
     return ((1, ", ".join([CASES["per-client"], *sizes, *counts])),)
 
 
-def _by_case(row: Row, decides: str, cases: Sequence[str], between: str | None) -> Iterator[Cell]:
-    """The amount that decides, and how many times that of the best it is, in every case."""
-    known = [(row.replaced(time_seconds=one.time_seconds), one.ratio) for one in row.cases if one.value in cases]
-    for one, ratio in known or [(row, row.ratio)]:
+def _by_case(
+    row: Row, decides: str, cases: Sequence[str], between: str | None, through: Mapping[str, Quantity]
+) -> Iterator[Cell]:
+    """The amount that decides, and how many times that of the best it is, in every case, up to ``through`` servers."""
+    known = [
+        (row.replaced(time_seconds=one.time_seconds), one.ratio, one.value) for one in row.cases if one.value in cases
+    ]
+    for one, ratio, case in known or [(row, row.ratio, "")]:
         yield _amount(one, decides)
-        yield _times_best(ratio, between)
+        most = through.get(case)
+        yield _times_best(ratio, between) if most is None or ratio is None else f"{times(ratio)} to {times(most)}"
+
+
+def _through(answer: Recommendation, row: Row) -> dict[str, Quantity]:
+    """What one tier takes over the best over slower links of servers, by the case of link sharing; empty for none."""
+    every = [answer.verdict, *(one for case in answer.verdict.cases for one in (case, *case.cases))]
+    known = [(one.value, one.baseline) for one in every if one.baseline is not None and one.baseline.id == row.id]
+    of_time = [(value, one.through) for value, one in known if one.through is not None]
+    return {value if value in answer.open_cases else "": through for value, through in of_time}
 
 
 def _times_best(ratio: Quantity | None, between: str | None = ", ") -> Cell:

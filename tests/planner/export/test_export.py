@@ -29,6 +29,7 @@ from hflbounds.topology import Topology, branches
 from planner.export.plan import plan
 from planner.export.project import export, target_of
 from planner.export.targets import targets
+from planner.report.answers.export import document
 from validation.reference import tree_round
 
 FOUR = ("star-star", "star-ring", "ring-star", "ring-ring")
@@ -182,6 +183,11 @@ def test_a_recommendation_that_does_not_hold_on_the_target_is_told(tmp_path: Pat
     assert "The recommendation changes" in (tmp_path / "flower" / "README.md").read_text()
     plain = export(made, target_of("python"), tmp_path / "python")
     assert (plain.priced, [note for note in plain.notes if "changes" in note]) == (None, [])
+    assert answer.over_own_links and not plain.over_own_links  # at 1 Gbit/s, where links of servers have 100 Mbit/s
+    assert any("Those of servers are slower: it may be longer" in note for note in answer.notes)
+    assert "run by flower, own links" in str(document(answer))
+    same = plan(planner.load_scenario(**fleet, settings={**links, "plan.draws": 0}, server_link="lan"))
+    assert not export(same, target_of("flower"), tmp_path / "same").over_own_links
 
 
 def test_the_plan_of_a_toss_up_says_so(tmp_path: Path) -> None:
