@@ -375,8 +375,8 @@ def _verdict(
             said = f"{least}, which no topology tried keeps to at {given.steps}"
         elif budget.limits:
             said = f"{least}; {said}"
-        why = _beside_the_aim(search, chosen, given)
-        parts.append(f"Use {_named(chosen)}{f' for its {join(why)}' if why else ''}: {said}.")
+        beside = _beside_the_aim(search, chosen, given)
+        parts.append(f"Use {_named(chosen)}{f' for its {join(beside)}' if beside else ''}: {said}.")
         if budget.allows(given) and chosen.amount(aim) > 0:
             ratio, runner_up = Quantity(given.amount(aim) / chosen.amount(aim)), _id(given)
     parts.append(_cheaper(search, chosen, best))

@@ -208,8 +208,8 @@ def _of_other_rules(found: Answer) -> tuple[float | None, str]:
         )
     buffers = some_buffers(found.regions)
     race = RACE_FIRST.format(buffers=f"buffer{'s' * (len(buffers) > 1)} {join([str(one) for one in buffers])}")
-    here = "" if times(apart) == times(RATIO) else f" (here {times(apart)})"
-    return None, race + (f"y{elsewhere}" if elsewhere else RACED.format(here=here))
+    own = "" if times(apart) == times(RATIO) else f" (here {times(apart)})"
+    return None, race + (f"y{elsewhere}" if elsewhere else RACED.format(here=own))
 
 
 def _apart(found: Answer) -> float:
