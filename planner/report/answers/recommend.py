@@ -225,7 +225,8 @@ def _through(answer: Recommendation, row: Row) -> dict[str, Quantity]:
     every = [answer.verdict, *(one for case in answer.verdict.cases for one in (case, *case.cases))]
     known = [(one.value, one.baseline) for one in every if one.baseline is not None and one.baseline.id == row.id]
     of_time = [(value, one.through) for value, one in known if one.through is not None]
-    return {value if value in answer.open_cases else "": through for value, through in of_time}
+    own = next(iter(answer.open_cases), "")
+    return {value if value in answer.open_cases else own: through for value, through in of_time}
 
 
 def _times_best(ratio: Quantity | None, between: str | None = ", ") -> Cell:
