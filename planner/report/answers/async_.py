@@ -196,20 +196,20 @@ def _of_other_rules(found: Answer) -> tuple[float | None, str]:
             advice = "Do not wait: in" if ratio < 1 - NEAR else "In"
             return ratio, f"{advice} your pilot {takes}"
         speeds = join([f"{one:.3g}" for one in there])
-        elsewhere = f"our pilot raced regions that take {speeds} times as long, which differ from these: there {takes}"
+        elsewhere = f"pilot raced regions that take {speeds} times as long, which differ from these: there {takes}"
     if _alike(found):
         return None, ALIKE if found.proved is not None and found.proved.size == found.regions else ""
     apart = _apart(found)
     if apart < FAR_APART:
         return None, (
-            f"Y{elsewhere} Race at these speeds too."
+            f"Your {elsewhere} Race at these speeds too."
             if elsewhere
             else "It covers no FedBuff or FedAsync, which may be faster: race them."
         )
     buffers = some_buffers(found.regions)
     race = RACE_FIRST.format(buffers=f"buffer{'s' * (len(buffers) > 1)} {join([str(one) for one in buffers])}")
     own = "" if times(apart) == times(RATIO) else f" (here {times(apart)})"
-    return None, race + (f"y{elsewhere}" if elsewhere else RACED.format(here=own))
+    return None, race + (f"your {elsewhere}" if elsewhere else RACED.format(here=own))
 
 
 def _apart(found: Answer) -> float:
