@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from hflbounds.topology import tier_symbols
 from planner.decide.recommendation import SHARING, Uncertainty
@@ -121,9 +121,9 @@ def ask_sharing(scenario: Scenario) -> NextStep:
     return NextStep(argv=LINK_SHARING, why=f"Does {which} share one link?", asks=True)
 
 
-def sharing_turns(scenario: Scenario, best: str, beyond: tuple[str, ...]) -> tuple[Sensitivity, ...]:
-    """Say that shared links have another best topology, or none; nothing where they have the same."""
-    if best in beyond:
+def sharing_turns(scenario: Scenario, best: Collection[str], beyond: tuple[str, ...]) -> tuple[Sensitivity, ...]:
+    """Say that shared links have another best topology or toss-up, or none; nothing where they have the same."""
+    if set(best) == set(beyond):
         return ()
     now = str(scenario.known[SHARING].value)
     return (Sensitivity(parameter=SHARING, now=now, break_even="per-server", best_beyond=beyond, method="setting"),)

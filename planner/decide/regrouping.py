@@ -24,7 +24,7 @@ from planner.scenario.fields import Objective
 from planner.scenario.resolve import Scenario
 
 ALONG = 33  # groupings between the two at which the first place is looked at
-Kind = Literal["present", "random", "new"]
+Kind = Literal["present", "random", "resized", "new"]
 
 
 @dataclass(frozen=True)
@@ -54,22 +54,27 @@ class Grouped:
         return Heterogeneity("file", text, measured=measured)
 
 
-def effect(before: tuple[Kind, Scenario], after: tuple[Kind, Scenario]) -> dict[str, Any]:
+def effect(
+    before: tuple[Kind, Scenario], after: tuple[Kind, Scenario], resized: Scenario | None = None
+) -> dict[str, Any]:
     """Rounds, seconds and bytes of every topology with both groupings, who comes first, and where that changes.
+
+    ``resized`` has the sizes of the new groups and the deviations of the present ones, where sizes change: what it
+    takes to the same target says which part of a gain is due to sizes.
 
     Raises:
         NoAnswerError: where Star-Star's bound says nothing before, and no target was given.
     """
-    asked = [with_default_order(scenario) for _, scenario in (before, after)]
-    first, then = with_one_target(asked)
+    asked = [with_default_order(one) for one in (before[1], after[1], resized) if one is not None]
+    first, *others = with_one_target(asked)
     objective = first.objective
     target = first.known["target"]
     if target.origin == "derived":  # met where Star-Star stays as it is, though its last digit may differ there
         met = replace(target, value=first.number("target") * (1 + 1e-12))
-        then = replace(then, known={**then.known, "target": met})
-    questions = ask(first), ask(then)
-    parts = [_ranked(q, objective, first.resolution) for q in questions]
-    undecided = [_undecided(scenario) for scenario in asked]  # each to its own target, as `recommend` is asked
+        others = [replace(one, known={**one.known, "target": met}) for one in others]
+    questions = ask(first), ask(others[0])
+    parts = [_ranked(q, objective, first.resolution) for q in (*questions, *map(ask, others[1:]))]
+    undecided = [_undecided(scenario) for scenario in asked[:2]]  # each to its own target, as `recommend` is asked
     changed = not set(parts[0]["recommended"]) & set(parts[1]["recommended"])
     return {
         "objective": objective,
@@ -83,6 +88,7 @@ def effect(before: tuple[Kind, Scenario], after: tuple[Kind, Scenario]) -> dict[
         "error": max(predictor_record.pair_factor(q, LEVEL) for q in questions),
         "before": {"grouping": before[0], **_deviations(questions[0]), **parts[0], "toss_up": undecided[0]},
         "after": {"grouping": after[0], **_deviations(questions[1]), **parts[1], "toss_up": undecided[1]},
+        "resized": {"grouping": "resized", **parts[2]} if resized is not None else None,
         "first_place_changes": changed,
         "changes_below_delta": change_of_leaders(questions, objective, parts[0]["recommended"]) if changed else None,
     }

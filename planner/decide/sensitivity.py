@@ -101,7 +101,7 @@ class Flips(Answer):
     """Every change of the answer, along every input.
 
     Attributes:
-        rows: Changes: settings first that were not given, then the nearest first.
+        rows: Changes: first what the verdict names, then settings that were not given, then the nearest first.
         flip: How they were looked for.
     """
 
@@ -153,7 +153,8 @@ def flip(  # reason: one field of the answer after the other
     found = [_with_toss_up(row, walked, here, competing) for row in found]
     lines = tuple(along.line for along in walked)
     every = len(competing) == len(question.topologies)
-    told = _verdict(scenario, question, first, found, every=every)
+    told, named = _verdict(scenario, question, first, found, every=every)
+    found.sort(key=lambda row: row not in named)
     if every and told.status != "depends":
         said = one_tier(question, scenario, objective, here.least, first)
         told = told.replaced(text=f"{told.text} {said}".rstrip())
@@ -193,8 +194,8 @@ def flip(  # reason: one field of the answer after the other
 
 def _verdict(
     scenario: Scenario, question: Question, best: tuple[str, ...], rows: Sequence[Change], *, every: bool
-) -> Verdict:
-    """Which topology is best, and whether that hangs on an assumption that another plausible value turns."""
+) -> tuple[Verdict, Sequence[Change]]:
+    """Which topology is best, whether that hangs on an assumption that another plausible value turns, and the rows said."""
     by = f"{scenario.objective}{'' if every else ', of those that compete'}"
     # What makes a toss-up of the best and others leaves the best as good a choice.
     deciding = [row for row in rows if _decides(row) and not set(best) <= set(row.best_beyond)]
@@ -204,30 +205,36 @@ def _verdict(
         unknown = list(dict.fromkeys(_unknown(row.parameter, deciding, scenario.tier_names) for row in deciding))
         verb = "decides" if len(unknown) == 1 else "decide"
         text = f"{one_of(algorithms(question, both))} by {by}: {join(unknown)} {verb}."
-        return Verdict(
-            status="depends", on=deciding[0].parameter, cases=tuple(_cases(question, deciding[0], best)), text=text
-        )
+        cases = tuple(_cases(question, deciding[0], best))
+        return Verdict(status="depends", on=deciding[0].parameter, cases=cases, text=text), deciding
     each = algorithms(question, best)
     alone = len(each) == 1
     said = f"{title(best[0])} is best by {by}" if alone else f"Toss-up for {by}: {one_of(each)}"
     change = "no input followed changes that alone" if alone else "no number alone puts one outside it first"
-    if rows:
-        change = _leading(question, best, rows, scenario)
-    return Verdict(status="best" if alone else "toss-up", best=best, text=f"{said}; {change}.")
+    leading = _leading(best, rows, scenario) if rows else None
+    if leading is not None:
+        change = _in_words(question, best, leading, scenario.tier_names)
+    status: Literal["best", "toss-up"] = "best" if alone else "toss-up"
+    return Verdict(status=status, best=best, text=f"{said}; {change}."), [leading] if leading else []
 
 
-def _leading(question: Question, best: tuple[str, ...], rows: Sequence[Change], scenario: Scenario) -> str:
-    """Say which change is the nearest: a number close by, else a setting, which is one step away, else a number.
+def _leading(best: tuple[str, ...], rows: Sequence[Change], scenario: Scenario) -> Change:
+    """The nearest change: a number close by, else a setting, which is one step away, else a number.
 
     What a preset says of how clients share their link, which nobody else said, comes before all.
     """
-    tiers = scenario.tier_names
     settings = [row for row in rows if row.method == "setting"]
     preset = [row for row in settings if is_open(row.parameter, scenario) and not row.assumed]
     numbers = [row for row in rows if row.distance is not None]
     nearest = min(numbers, key=lambda row: abs(row.distance or 0.0), default=None)
     if settings and (preset or nearest is None or abs(nearest.distance or 0.0) > math.log(CLOSE)):
-        row = min(preset or settings, key=lambda one: (set(best) <= set(one.best_beyond), not one.assumed))
+        return min(preset or settings, key=lambda one: (set(best) <= set(one.best_beyond), not one.assumed))
+    return nearest or rows[0]
+
+
+def _in_words(question: Question, best: tuple[str, ...], row: Change, tiers: Sequence[str]) -> str:
+    """Say what a change does."""
+    if row.method == "setting":
         each = algorithms(question, row.best_beyond)
         which = join(list(map(title, each))) if 0 < len(each) <= LISTED else f"{len(each)} topologies"
         makes = (
@@ -238,8 +245,7 @@ def _leading(question: Question, best: tuple[str, ...], rows: Sequence[Change], 
         if row.parameter == "tiers":
             return f"{'leaving out' if row.break_even == '1' else 'adding'} group servers {makes}"
         return f"{input_words(row.parameter, tiers)} {row.break_even} {makes}"
-    row = nearest or rows[0]
-    joint = " " if row.unit or row.method == "setting" else " = "
+    joint = " " if row.unit else " = "
     away = "" if row.distance is None else f", {times(math.exp(abs(row.distance)))} away"
     return f"the nearest change is at {input_words(row.parameter, tiers)}{joint}{_at(row)}{away}"
 
@@ -406,9 +412,11 @@ def _with_toss_up(row: Change, followed: Sequence[changes.Walked], here: Standin
     if along is None or isinstance(row.break_even, str) or not row.best_beyond:
         return row
     each, even = along.input, float(row.break_even)
-    if row.assumed:  # another value is one that somebody gives
-        given = replace(scenario.known[each.name], origin="given", spread=None)
-        scenario = replace(scenario, known={**scenario.known, each.name: given})
+    own = tuple(deviations(here.question))
+    moved = own if each.name in (*own, *ratios(here.question)) else (each.name,)  # numbers are given of all deviations
+    known = {name: scenario.known[name] for name in moved if name in scenario.known}
+    given = {n: replace(of, origin="given", spread=None) for n, of in known.items() if of.origin != "given"}
+    scenario = replace(scenario, known={**scenario.known, **given})  # another value is one that somebody gives
 
     @cache
     def told(value: float) -> tuple[str, ...]:

@@ -165,7 +165,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     rates = _rates(question, chosen, search.among)
     rates = rates and rates.replaced(on_record=orderings.of_rates(asked, scenario))
     shared = sharing_is_open(question, scenario)
-    beyond = _shared(search) if shared else ()
+    own, beyond = _with_tied(chosen, tied), _shared(search) if shared else ()
     warnings = [
         *scenario.warnings,
         *about_compression(question, scenario, chosen.topology, aim),
@@ -180,7 +180,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     which = names_or(others) if 0 < len(others) <= LISTED else f"{len(others)} others"
     toss_up = f"{title(chosen.topology)} is a toss-up for {aim} with {which}." if others else ""
     beside = "" if wanted.topology is not None else _one_tier(search, chosen, tied)
-    if beside and shared and beyond != (chosen.topology,):
+    if beside and shared and set(beyond) != set(own):
         beside = f"Over own links {beside}"
     less = _less_on_record(saved, shares, aim) if in_vain or chosen != given else ""
     parts = (verdict.text, _in_doubt(search, chosen, given), toss_up, less, beside, _may_exceed(search, chosen))
@@ -198,7 +198,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         rows=tuple(rows),
         assumptions=assumptions(scenario, question, None, "the time of every choice" if shared else ""),
         warnings=tuple(Caution(text=text) for text in warnings),
-        sensitivity=sharing_turns(scenario, chosen.topology, beyond) if shared else (),
+        sensitivity=sharing_turns(scenario, own, beyond) if shared else (),
         evidence=tuple(orderings.records(asked, scenario, near)),
         next=(
             *([ask_sharing(scenario)] if shared else ()),
@@ -246,13 +246,19 @@ def _more_steps(search: _Search, best: Iterable[Choice]) -> str:
 
 
 def _shared(search: _Search) -> tuple[str, ...]:
-    """The topology that would be recommended if clients shared their link; none where the budget does not allow any."""
+    """What would be recommended if clients shared their link, with its toss-up; none where the budget allows none."""
     scenario = search.scenario.with_link(sharing="per-server")
-    found = replace(search, question=search.question.varied(network=scenario.network)).choices()
-    best = tuning.front(dict.fromkeys(found), search.weighed)
+    there = replace(search, scenario=scenario, question=search.question.varied(network=scenario.network))
+    best = tuning.front(dict.fromkeys(there.choices()), search.weighed)
     if not any(map(search.budget.allows, best)):
         return ()
-    return (tuning.recommended(best, search.aim, search.budget, scenario.resolution).topology,)
+    chosen = tuning.recommended(best, search.aim, search.budget, scenario.resolution)
+    return _with_tied(chosen, _tied(there, chosen) if len(search.among) > 1 else ())
+
+
+def _with_tied(chosen: Choice, tied: Iterable[Choice]) -> tuple[str, ...]:
+    """The topology of a choice, and those that it is a toss-up with."""
+    return tuple(dict.fromkeys((chosen.topology, *(one.topology for one in tied))))
 
 
 def _id(choice: Choice) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -45,6 +46,9 @@ class Gain(Part):
     after: tuple[str, ...]
     after_amount: Quantity | None
     gain: float | None = field("share of the amount that regrouping saves")
+    of_sizes: float | None = field(
+        "share that the new sizes alone save, with deviations as before; null where sizes stay", default=None
+    )
     toss_up_before: tuple[str, ...] = field("topologies that cannot be told from the best; empty where one can")
     toss_up_after: tuple[str, ...]
     within_error: bool = field("whether the gain is below the error of the predictor")
@@ -130,10 +134,12 @@ def _effect(
     before = of("present", task.present) if task.present is not None else of("random", chosen)
     after = of("new", chosen, before.zeta2 + before.delta2)
     scenarios = posed(before), posed(after)
+    sized = sorted(before.sizes) != sorted(after.sizes)
+    resized = posed(replace(before, kind="resized", sizes=after.sizes)) if sized else None
     if any(s.divisions for s in scenarios):
         return None, ["The effect on the recommendation is of one plan: give numbers in place of ranges to see it."], {}
     try:
-        found = regrouping.effect((before.kind, scenarios[0]), (after.kind, scenarios[1]))
+        found = regrouping.effect((before.kind, scenarios[0]), (after.kind, scenarios[1]), resized)
     except NoAnswerError as error:
         return None, [f"The effect on the recommendation is not known: {error}"], {}
     return found, list(scenarios[1].warnings), _unknown(scenarios, (before.kind, after.kind), found)
@@ -150,10 +156,10 @@ def _unknown(
         return {"assumptions": known}
     shared = [one.with_link(sharing="per-server") for one in scenarios]
     other = regrouping.effect((kinds[0], shared[0]), (kinds[1], shared[1]))
-    own, beyond = (_gain("time", one).after for one in (found, other))
+    own, beyond = (row.toss_up_after or row.after[:1] for row in (_gain("time", one) for one in (found, other)))
     return {
         "assumptions": known,
-        "sensitivity": sharing_turns(after, own[0], beyond[:1]) if own else (),
+        "sensitivity": sharing_turns(after, own, beyond) if own else (),
         "next": (ask_sharing(after),),
     }
 
@@ -248,13 +254,13 @@ def _gain(objective: Objective, effect: Mapping[str, Any]) -> Gain:
     """The least amount before and after, over all topologies."""
     key = KEYS[objective]
     found = []
-    for part in (effect["before"], effect["after"]):
+    for part in (effect["before"], effect["after"], effect["resized"] or {"ranking": ()}):
         amounts = {row["topology"]: row[key] for row in part["ranking"] if row[key] is not None}
         least = min(amounts.values(), default=None)
         best = tuple(name for name, amount in amounts.items() if least is not None and amount <= least)
         found.append((best, None if least is None else Quantity(least)))
-    (before, was), (after, now) = found
-    gain = None if was is None or now is None or not was else 1 - now / was
+    (before, was), (after, now), (_, resized) = found
+    gain, of_sizes = (None if was is None or one is None or not was else 1 - one / was for one in (now, resized))
     return Gain(
         id=objective,
         before=before,
@@ -262,6 +268,7 @@ def _gain(objective: Objective, effect: Mapping[str, Any]) -> Gain:
         after=after,
         after_amount=now,
         gain=gain,
+        of_sizes=of_sizes,
         toss_up_before=tuple(effect["before"]["toss_up"][objective]),
         toss_up_after=tuple(effect["after"]["toss_up"][objective]),
         within_error=gain is not None and effect["resolution"] < gain < 1 - 1 / effect["error"],
@@ -291,7 +298,9 @@ def _verdict(data: Mapping[str, Any], rows: Sequence[Gain]) -> Verdict:
         text = f"Toss-up for {asked.id}: a gain of {gain}, with {names_or(asked.after)}, is below {off}."
         return Verdict(status="toss-up", best=tuple(dict.fromkeys((*asked.before, *asked.after))), text=text)
     if asked.gain > effect["resolution"]:
-        text = f"Worth {doing} for {asked.id}: {percent(asked.gain)} {less}, with {names_or(asked.after)}."
+        sized = asked.of_sizes is not None and abs(asked.of_sizes) > effect["resolution"]
+        sizes = f"; the new sizes alone give {percent(asked.of_sizes or 0.0)}" * sized
+        text = f"Worth {doing} for {asked.id}: {percent(asked.gain)} {less}, with {names_or(asked.after)}{sizes}."
         return Verdict(status="best", best=asked.after, text=text)
     stays = f"{names_or(asked.after)} stays best" if set(asked.before) & set(asked.after) else "the best changes"
     tossed = {when_: asked.toss_up_before, "after": asked.toss_up_after}
@@ -343,6 +352,10 @@ def facts(d: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     sizes, before, after = d["size_of"].values(), d["before"], d["after"]
     of = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
     yield "Groups", f"{counted(d['clients'], 'client')} in {counted(d['groups'], 'group')} of {of}"
+    alone = {by: round(_gain(by, d["effect"]).of_sizes or 0.0, 2) + 0.0 for by in KEYS if d["effect"]}
+    if any(alone.values()):
+        each = ", ".join(f"{by} {percent(share)}" for by, share in alone.items())
+        yield "Sizes", f"alone gain, data as uneven as now: {each}"
     if before is None and d["effect"]:
         _, random = divisions.expected(after["delta2_expected"] + after["zeta2_expected"], d["clients"], d["groups"])
         said = f"{counted(d['groups'], 'group')}, as the file does not have these"
