@@ -9,7 +9,7 @@ import inspect
 import os
 import pkgutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -93,19 +93,19 @@ class Command(TyperCommand):
         return _texts_as_they_are(super().get_params(ctx))
 
     def make_parser(self, ctx: Any) -> Any:
-        """Refuse one option under two names, of which click takes the last without a word."""
+        """Refuse one option with two names or values, of which click takes the last without a word."""
         parser: Any = super().make_parser(ctx)
         parsed = parser.parse_args
 
         def parse(args: list[str]) -> Any:
-            words = [word.partition("=")[0] if word.startswith("--") else word[:2] for word in args]
+            said = list(args)  # which the parser empties
             try:
                 found, rest, order = parsed(args=args)
             except CommandError as error:
                 error.ctx = error.ctx or ctx  # whose help is to be named
                 raise
             for option in {p for p in order if not getattr(p, "multiple", True) and order.count(p) > 1}:
-                _refuse_synonyms(dict.fromkeys(word for word in words if word in option.opts))
+                _refuse_two(list(_given(said, option)))
             return found, rest, order
 
         parser.parse_args = parse
@@ -126,17 +126,30 @@ class Command(TyperCommand):
         formatter.write(pages.command(self, ctx, formatter.width, whole=ctx.meta.get(WHOLE, False)))
 
 
-def _refuse_synonyms(names: Iterable[str]) -> None:
-    """Refuse two names of one option; one name that is given again takes the place of the first, as usual."""
+def _given(args: list[str], option: Any) -> Iterator[tuple[str, str]]:
+    """The names and values with which an option stands in a command line; flags have no values."""
+    for word, following in zip(args, [*args[1:], ""], strict=True):
+        long = word.startswith("--")
+        name, sign, value = word.partition("=") if long else (word[:2], word[2:], word[2:])
+        if name in option.opts:
+            yield name, "" if option.is_flag else value if sign else following
+
+
+def _refuse_two(given: list[tuple[str, str]]) -> None:
+    """Refuse two names or two values of one option; the same that is given again changes nothing."""
     from planner.errors import ScenarioError
 
-    first, *others = names or ("",)
-    if others:
-        other = others[0]
+    names, values = (list(dict.fromkeys(column)) for column in zip(*given, strict=True))
+    first = names[0]
+    if len(names) > 1:
         raise ScenarioError(
-            f"{first}: {other} says the same. Give one of the two: {other} in place of {first}, or {first} alone.",
+            f"{first}: {names[1]} says the same. Give one of the two: {names[1]} in place of {first}, or {first} "
+            "alone.",
             code="E002",
         )
+    if len(values) > 1:
+        twice = f"is given twice, as {values[0]!a:.60} and as {values[1]!a:.60}"
+        raise ScenarioError(f"{first}: {twice}. Give one of the two.", code="E002")
 
 
 def alone(args: list[str], i: int) -> bool:

@@ -263,7 +263,7 @@ class Loaded(Said):
 
     loaded: Scenario
 
-    def scenario(self, instead: Mapping[str, Any] | None = None) -> Scenario:
+    def scenario(self, instead: Mapping[str, Any] | None = None, source: str = "") -> Scenario:
         """Return the scenario.
 
         Raises:

@@ -118,13 +118,13 @@ class Said:
     config: Path | None  # the scenario file, if any
     options: Spoken  # by key, the option and what was written
 
-    def scenario(self, instead: Mapping[str, Any] | None = None) -> Scenario:
-        """Read the scenario; by key, values ``instead`` of those of options."""
+    def scenario(self, instead: Mapping[str, Any] | None = None, source: str = "") -> Scenario:
+        """Read the scenario; by key, values ``instead`` of those of options, which ``source`` says."""
         from planner.families.scenario import load
         from planner.scenario.fields import FIELDS
 
         named = {field.key: field.options[0] for field in FIELDS if field.options}
-        other = {key: (named[key], value) for key, value in (instead or {}).items() if value is not None}
+        other = {key: (source or named[key], value) for key, value in (instead or {}).items() if value is not None}
         return load(self.config, {**self.options, **other})
 
     def toml(self) -> str:

@@ -144,7 +144,8 @@ def of_command_line(error: Any) -> int:
         help_ = f"Write --set {key}; --server-link takes a preset." if key else MEANT.get(error.option_name, "")
         if error.option_name in SIZES:
             help_ = "Groups and clients are those of what is named: the hook, the label counts or the coverage."
-        help_ = help_ or suggest(error.option_name, known) or f"`{path} --help` lists the options."
+        near = suggest(error.option_name, known) or f"`{path} --help` lists the options."
+        help_ = help_ or _of_other_commands(error.option_name, where) or near
     elif code == "E010" and fact.startswith("No such command"):
         word = fact.partition("'")[2].rpartition("'")[0]
         fact = f"there is no command {word!a:.60}"
@@ -166,6 +167,15 @@ def of_command_line(error: Any) -> int:
     elif kind == "MissingParameter" and getattr(error.param, "help", None):
         help_ = f"Give {error.param.help}; `{path} --help` shows all."
     return refuse(code, fact, help_ or f"`{path} --help` shows what is expected.")
+
+
+def _of_other_commands(option: str, where: Any) -> str:
+    """Say which commands have an option; empty where none has."""
+    from planner.io.wording import join_with_limit
+
+    commands = getattr(where.find_root().command, "commands", {}) if where is not None else {}
+    found = [f"`hfl-plan {name}`" for name, one in commands.items() if option in _options(one)]
+    return f"It is an option of {join_with_limit(found, 2)}." if found else ""
 
 
 def refuse(code: str, fact: str, help_: str) -> int:

@@ -195,7 +195,7 @@ def flip(  # reason: one field of the answer after the other
 def _verdict(
     scenario: Scenario, question: Question, best: tuple[str, ...], rows: Sequence[Change], *, every: bool
 ) -> tuple[Verdict, Sequence[Change]]:
-    """Which topology is best, whether that hangs on an assumption that another plausible value turns, and the rows said."""
+    """Which topology is best, whether an assumption that another plausible value turns decides, and the rows named."""
     by = f"{scenario.objective}{'' if every else ', of those that compete'}"
     # What makes a toss-up of the best and others leaves the best as good a choice.
     deciding = [row for row in rows if _decides(row) and not set(best) <= set(row.best_beyond)]

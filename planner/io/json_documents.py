@@ -39,8 +39,8 @@ def read(path: Path, noun: str = "answer", way: str = "") -> dict[str, Any]:
             raw.decode("utf-8-sig"), object_pairs_hook=_object, parse_float=_float, parse_constant=_refuse
         )
     except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise ScenarioError(f"{path}: is not JSON ({where}). {another}", code="E031") from None
+        what = f"not JSON (line {error.lineno}, column {error.colno})" if raw.strip() else "empty"
+        raise ScenarioError(f"{path}: is {what}. {another}", code="E031") from None
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{path}: is not UTF-8 text (byte {error.start}). {another}", code="E031") from None
     except RecursionError:
@@ -64,7 +64,8 @@ def of_schema(path: Path, document: dict[str, Any], schemas: Sequence[str], way:
         return str(said)
     family = str(said).rpartition("/")[0]
     newer = "A newer hfl-plan may read it." if any(family == s.rpartition("/")[0] for s in schemas) else ""
-    fact = f"its schema is {said!r:.60}, and {' or '.join(schemas)} is read."
+    its = "it names no schema" if said is None else f"its schema is {said!r:.60}"
+    fact = f"{its}, and {' or '.join(schemas)} is read."
     raise ScenarioError(" ".join(filter(None, (f"{path}: {fact}", newer, way))), code="E036")
 
 

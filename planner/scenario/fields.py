@@ -895,7 +895,7 @@ def read_table(
     found: dict[str, Any] = {}
     for key in table:
         if key not in below:
-            hint = text.suggest(key, below) or f"Known here are {', '.join(below)}."
+            hint = _elsewhere(key) or text.suggest(key, below) or f"Known here are {', '.join(below)}."
             raise ScenarioError(f"{name(f'{at}{key}')}: {key!a:.60} is not a key of a scenario. {hint}", code="E025")
     for key in below:
         value, path = table.get(key), f"{at}{key}"
@@ -908,6 +908,13 @@ def read_table(
         else:
             raise ScenarioError(f"{name(path)}: {value!r:.40} is not a table. Write [{path}] and keys below it.")
     return found
+
+
+def _elsewhere(key: str) -> str:
+    """Say in which table of a scenario a key is; empty where it is in none."""
+    tables = (field.key.rpartition(".")[0] for field in FIELDS if field.key.rpartition(".")[2] == key)
+    table = next(tables, None)
+    return "" if table is None else f"{key} is a key of {f'[{table}]' if table else 'the top of the file'}."
 
 
 def read(file: Path) -> tuple[dict[str, Any], Callable[[str], str]]:

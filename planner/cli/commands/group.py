@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -56,5 +57,6 @@ def group(  # reason: one parameter for every option
     wanted = Wanted(
         groups, least, most, free, pairs, cost, cost_weight, weighting, gram, moves, restarts, skip_empty, seed, sizes
     )
-    document, counts_regrouped = grouped(said.scenario, counts, wanted, said.config)
+    read = partial(said.scenario, source=str(counts))
+    document, counts_regrouped = grouped(read, counts, wanted, said.config)
     return Result(document, {".csv": counts_regrouped}, pictures=of_counts(counts, counts_regrouped))

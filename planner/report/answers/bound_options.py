@@ -97,8 +97,10 @@ def numbers(settings: Sequence[str]) -> dict[str, Any]:
     for setting in settings:
         name, text = _pair("--set", setting)
         if name not in ABOUT and name not in ARRAYS:
-            hint = suggest(name, [*ABOUT, *ARRAYS]) or f"Known are {', '.join([*ABOUT, *ARRAYS])}."
-            raise ScenarioError(f"--set: no quantity is called {name!a:.40}. {hint}")
+            near = difflib.get_close_matches(name, [*ABOUT, *ARRAYS], cutoff=0.5)
+            hint = f"Did you mean {' or '.join(near)}? " if near else ""
+            way = "`hfl-plan bounds show ID --explain letters` lists those of a bound."
+            raise ScenarioError(f"--set: no quantity is called {name!a:.40}. {hint}{way}")
         if name in found:
             raise ScenarioError(f"--set: {name} is set twice. Set it once.", code="E002")
         found[name] = _array(name, text) if name in ARRAYS else _number(name, text)

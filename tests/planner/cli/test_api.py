@@ -291,7 +291,7 @@ GOOD = '{"schema": "hfl-plan/recommend/2"'
         ("", "is not JSON"),
         ("[1, 2]", "holds no JSON object"),
         ("{", "is not JSON .line 1, column 2"),
-        ("{}", "its schema is None"),
+        ("{}", "it names no schema"),
         ('{"schema": "hfl-plan/recommend/9"}', "A newer hfl-plan may read it"),
         ('{"schema": "hfl-plan/manifest/1"}', "its schema is 'hfl-plan/manifest/1'"),
         (f"{GOOD}}}", "version: Field required"),

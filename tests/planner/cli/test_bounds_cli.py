@@ -512,7 +512,8 @@ EXPORT = ["export", RING]
         (["show", RING, "--set", "=3"], "is not name=value"),
         (["show", RING, "--set", "G="], "is not name=value"),
         (["show", RING, "--set", "grups=3"], "no quantity is called"),
-        (["show", RING, "--set", "sigam=3"], "Did you mean sigma?"),
+        (["show", RING, "--set", "sigam=3"], "Did you mean sigma or "),
+        (["show", RING, "--set", "Q=3"], "called 'Q'. `hfl-plan bounds show ID --explain letters` lists those of a"),
         (
             ["show", "hflbounds.exact.ring-star", "--set", "S1=3"],
             "--set: hflbounds.exact.ring-star does not have S1 (groups sampled in a global round). Leave it out, or "

@@ -440,6 +440,8 @@ def test_misuse_is_refused_in_one_line(
     ("change", "said"),
     [
         ('{"schema": "hfl-plan/pilot/9"}', "its schema is 'hfl-plan/pilot/9', and hfl-plan/pilot/1 is read"),
+        ("{}", "it names no schema, and hfl-plan/pilot/1 is read"),
+        ("", "is empty"),
         ("{", "is not JSON (line 1, column 2)"),
         ('{"schema": "hfl-plan/pilot/1"}', "software: Field required"),
     ],

@@ -989,6 +989,30 @@ def test_recommend_names_a_toss_up_between_the_values_that_flip_says(asked: dict
     assert len(tried) >= 2 and ended
 
 
+@pytest.mark.usefixtures("unflipped")
+def test_a_toss_up_along_a_deviation_of_a_preset_is_that_of_numbers() -> None:
+    """A preset is uncertain and a number is none: the toss-up began at 8.7, where `recommend` is sure of 12."""
+    given: dict[str, Any] = {"G": 8, "M": 30, "client_link": "4g", "model_size": "12MB", "step_time": "80ms",
+                             "local_steps": 5, "link_sharing": "per-server"}  # fmt: skip
+    zeta = planner.flip(**given, heterogeneity="intra").change("zeta", 1)
+    assert zeta is not None and isinstance(zeta.toss_up, float) and isinstance(zeta.beaten, float)
+    for at, tossed in ((zeta.toss_up * 0.97, False), (zeta.toss_up * 1.03, True), (zeta.beaten * 0.97, True),
+                       (zeta.beaten * 1.03, False)):  # fmt: skip
+        there = planner.recommend(**given, heterogeneity=f"zeta={at},delta=0.209", details=False)
+        assert (there.verdict.status == "toss-up") == tossed, at
+
+
+@pytest.mark.usefixtures("unflipped")
+def test_what_the_verdict_names_has_the_first_row() -> None:
+    """The link sharing that was given stood behind all that was not, and behind all numbers."""
+    found = planner.flip(
+        groups=3, clients_per_group=6, heterogeneity="zeta=2.37,delta=2.21", objective="time", link_sharing="per-client"
+    )
+    assert "link sharing per-server makes it Star-Ring" in found.verdict.text
+    assert found.rows[0].id == "client_link.sharing per-server"
+    assert [one.assumed for one in found.rows[:2]] == [False, True]
+
+
 @pytest.mark.parametrize("heterogeneity", ["intra", "zeta=3.61,delta=0.9"])
 def test_a_change_of_sigma_is_that_of_the_option(heterogeneity: str) -> None:
     """With deviations of a preset, which are multiples of sigma and move with it, and with others, which stay."""

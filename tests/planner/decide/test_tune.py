@@ -448,6 +448,14 @@ def test_shared_links_are_asked_for_where_nobody_said(plan, words: list[str], op
         assert said.startswith(("Use Star-Ring", "Keep Star-Ring"))
 
 
+def test_a_toss_up_with_shared_links_is_that_of_the_same_command_with_them(plan) -> None:
+    words = ("tune", "-G", "3", "-M", "6", "-H", "zeta=2.37,delta=2.21", "--json")
+    told = [json.loads(plan(*words, *more)[1]) for more in ((), ("--link-sharing", "per-server"))]
+    (change,) = told[0]["sensitivity"]
+    tied = {row["topology"] for row in told[1]["rows"] if row["toss_up"]}
+    assert set(change["best_beyond"]) == tied and len(tied) > 1
+
+
 def test_one_group_or_one_client_and_rates_without_a_step(plan) -> None:
     assert plan("tune", "-G", "1", "-M", "5", "-H", "intra")[0] == 0
     assert plan("tune", "-G", "5", "-M", "1", "-H", "inter")[0] == 0

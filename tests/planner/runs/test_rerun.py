@@ -262,7 +262,7 @@ def test_a_scenario_that_this_version_does_not_know_is_refused(plan, saved: str)
 @pytest.mark.parametrize(
     ("content", "wanted"),
     [
-        ("{}", "its schema is None, and hfl-plan/manifest/1 is read"),
+        ("{}", "it names no schema, and hfl-plan/manifest/1 is read"),
         ('{"schema": "hfl-plan/manifest/2"}', "A newer hfl-plan may read it."),
         ('{"schema": "hfl-plan/manifest/1"}', "software: Field required"),
         ("[" * 100_000, "nested too deeply"),
