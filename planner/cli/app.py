@@ -93,7 +93,7 @@ class Command(TyperCommand):
         return _texts_as_they_are(super().get_params(ctx))
 
     def make_parser(self, ctx: Any) -> Any:
-        """Refuse one option with two names or values, of which click takes the last without a word."""
+        """Refuse one option under two names, of which click takes the last without a word; say which value it takes."""
         parser: Any = super().make_parser(ctx)
         parsed = parser.parse_args
 
@@ -105,7 +105,7 @@ class Command(TyperCommand):
                 error.ctx = error.ctx or ctx  # whose help is to be named
                 raise
             for option in {p for p in order if not getattr(p, "multiple", True) and order.count(p) > 1}:
-                _refuse_two(list(_given(said, option)))
+                _refuse_synonyms(list(_given(said, option)), quiet=bool(found.get("quiet")))
             return found, rest, order
 
         parser.parse_args = parse
@@ -135,8 +135,8 @@ def _given(args: list[str], option: Any) -> Iterator[tuple[str, str]]:
             yield name, "" if option.is_flag else value if sign else following
 
 
-def _refuse_two(given: list[tuple[str, str]]) -> None:
-    """Refuse two names or two values of one option; the same that is given again changes nothing."""
+def _refuse_synonyms(given: list[tuple[str, str]], *, quiet: bool) -> None:
+    """Refuse two names of one option, and say which of two values holds: *Next* adds options to a command line."""
     from planner.errors import ScenarioError
 
     names, values = (list(dict.fromkeys(column)) for column in zip(*given, strict=True))
@@ -147,9 +147,8 @@ def _refuse_two(given: list[tuple[str, str]]) -> None:
             "alone.",
             code="E002",
         )
-    if len(values) > 1:
-        twice = f"is given twice, as {values[0]!a:.60} and as {values[1]!a:.60}"
-        raise ScenarioError(f"{first}: {twice}. Give one of the two.", code="E002")
+    if len(values) > 1 and not quiet:
+        output.told(f"{first} {given[-1][1]!a:.60} takes the place of {given[0][1]!a:.60}.")
 
 
 def alone(args: list[str], i: int) -> bool:

@@ -288,7 +288,7 @@ GOOD = '{"schema": "hfl-plan/recommend/2"'
 @pytest.mark.parametrize(
     ("content", "wanted"),
     [
-        ("", "is not JSON"),
+        ("", "is empty"),
         ("[1, 2]", "holds no JSON object"),
         ("{", "is not JSON .line 1, column 2"),
         ("{}", "it names no schema"),
