@@ -81,7 +81,12 @@ def _provenance(answer: Answer) -> Section:
         for name, known in answer.scenario.items()
         if known.value is not None
     )
-    table = Table(columns, rows, label="Values of the scenario")
+    beside = tuple(  # what is assumed in words, and is no value of the scenario
+        (input_words(one.key), one.value, "default", one.effect)
+        for one in answer.assumptions
+        if isinstance(one.value, str) and one.key not in answer.scenario
+    )
+    table = Table(columns, (*rows, *beside), label="Values of the scenario")
     return Section(PROVENANCE, "Provenance of each value", (table,) if rows else ())
 
 
