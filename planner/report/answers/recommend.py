@@ -51,10 +51,12 @@ Wide = tuple[str | None, bool]
 WIDTHS: tuple[Wide, ...] = ((", ", True), (",", True), (",", False), (None, True))
 """How wide a table is: what stands between the ends of an interval, None for no intervals; and whether with traffic."""
 NO_END = "no end]"  # of an interval
+MEASURED = "Measured"  # a fact of what a profile or a pilot says
 METHODS = "Methods"  # a fact of those that were asked for and have no row
 RANGES = "Ranges"  # a fact of times between the ends of ranges
 SCALE = "Rounds"  # a fact of how far they may be off as a whole
-LAST = ((METHODS, RANGES, SCALE), (METHODS, SCALE), ())  # facts that are left where a page has no room for others
+# facts that are left where a page has no room for others
+LAST = ((MEASURED, METHODS, RANGES, SCALE), (METHODS, RANGES, SCALE), (METHODS, SCALE), ())
 FEWER = (2, 1)  # topologies that a case of a toss-up names at most, where a page has no room for their rows
 DIVISIONS = 12  # lines of a table of divisions for people; csv and json have all
 WHOLE = (Column("rounds", "count"), Column("time", "duration"), Column("traffic", "size"))
@@ -217,7 +219,7 @@ def _by_case(
     for one, ratio, case in known or [(row, row.ratio, "")]:
         yield _amount(one, decides)
         most = through.get(case)
-        yield _times_best(ratio, between) if most is None or ratio is None else f"{times(ratio)} to {times(most)}"
+        yield _times_best(ratio, between) if most is None or ratio is None else f"{times(ratio)}-{times(most)}"
 
 
 def _through(answer: Recommendation, row: Row) -> dict[str, Quantity]:
@@ -268,7 +270,7 @@ def _facts(answer: Recommendation) -> Iterator[tuple[str, str]]:
         if known.origin == "estimated" and isinstance(known.value, int | float)
     ]
     if measured:
-        yield "Measured", ", ".join(measured)
+        yield MEASURED, ", ".join(measured)
     if ranged := _between_ends(answer):
         yield RANGES, ranged
     if answer.recommend.scale is not None:
@@ -276,7 +278,7 @@ def _facts(answer: Recommendation) -> Iterator[tuple[str, str]]:
     if answer.recommend.in_place_of:
         yield "Replaced", answer.recommend.in_place_of
     if answer.recommend.predictor == "pilot" and answer.recommend.notes:
-        yield "Measured", " ".join((answer.recommend.notes[0], *of_the_pilot(answer.scenario)))
+        yield MEASURED, " ".join((answer.recommend.notes[0], *of_the_pilot(answer.scenario)))
     known: dict[str, list[str]] = {}
     for one in answer.recommend.others:
         if one.rounds_from != "not run":

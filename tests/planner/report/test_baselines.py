@@ -72,7 +72,7 @@ def test_slow_links_of_servers_are_no_advice_for_one_tier_which_may_not_go_aroun
     )
     assert said in answer.verdict.text
     [row] = [row for row in document(answer).table.texts() if row[0] == "FedAvg, 1 tier"]
-    assert row[2] == f"{times(answer.verdict.baseline.ratio)} to {times(through)}"  # it had the first alone
+    assert row[2] == f"{times(answer.verdict.baseline.ratio)}-{times(through)}"  # it had the first alone
     assert "use it" not in answer.verdict.text
     same = {"G": 10, "M": 10, "heterogeneity": "inter", "link_sharing": "per-client", "settings": slow}
     ahead = planner.recommend(**same, objective="time").verdict.text
