@@ -58,8 +58,7 @@ def test_rows_of_the_later_settings_are_what_the_curves_say(roles: tuple[str, ..
 @pytest.mark.parametrize(
     ("roles", "words"),
     [
-        (("design", "second"), "`design`, `second`"),
-        (record.JUDGED, "`kept` to `kept4`"),
+        (record.JUDGED, "`kept` to `kept4`"),  # what the powers were chosen on is in test_record_on_real_data
         *(((role,), f"`{role}`") for role in ("long", "conv", "kept5")),
     ],
 )

@@ -248,9 +248,10 @@ class _Spectrum(EnvelopePredictor):
         plain = _plain(question)
         found = super().rounds_to(plain, topology, goal, values) / self._worth(question, topology, values)
         power = self._gained(question, topology)
+        asked = (question, target, values)  # of one topology after the other, stars first
         if power == 1:
+            self._last = asked, np.minimum(found, envelopes.ROUNDS[-1])
             return found
-        asked = (question, target, values)  # of one topology after the other
         last = self._last  # read once, as another thread may ask something else meanwhile
         if last is None or any(one is not other for one, other in zip(asked, last[0], strict=True)):
             self._last = last = asked, self._stars_to(plain, goal, values)
