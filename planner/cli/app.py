@@ -105,7 +105,7 @@ class Command(TyperCommand):
                 error.ctx = error.ctx or ctx  # whose help is to be named
                 raise
             for option in {p for p in order if not getattr(p, "multiple", True) and order.count(p) > 1}:
-                _refuse_synonyms(list(_given(said, option)), quiet=bool(found.get("quiet")))
+                _said_again(list(_given(said, option)), quiet=bool(found.get("quiet")))
             return found, rest, order
 
         parser.parse_args = parse
@@ -135,10 +135,12 @@ def _given(args: list[str], option: Any) -> Iterator[tuple[str, str]]:
             yield name, "" if option.is_flag else value if sign else following
 
 
-def _refuse_synonyms(given: list[tuple[str, str]], *, quiet: bool) -> None:
+def _said_again(given: list[tuple[str, str]], *, quiet: bool) -> None:
     """Refuse two names of one option, and say which of two values holds: *Next* adds options to a command line."""
     from planner.errors import ScenarioError
 
+    if not given:  # a flag that stands behind another, as in -fq
+        return
     names, values = (list(dict.fromkeys(column)) for column in zip(*given, strict=True))
     first = names[0]
     if len(names) > 1:

@@ -83,8 +83,8 @@ def _rounds(question: Question, **changes: Any) -> dict[str, Any]:
     each = list(zip(*(c.flat for c in counts), strict=True))  # often all the same
     goal = question.goal(**changes)
     for topology, bare in found.items():
-        of = {some: attendance(question, topology, **dict(zip(names, some, strict=True))) for some in set(each)}
-        there = [of[some] for some in each]
+        known = {some: attendance(question, topology, **dict(zip(names, some, strict=True))) for some in set(each)}
+        there = [known[some] for some in each]
         come = np.array([taking_part(a) for a in there]).T.reshape(len(drawn), *counts[0].shape)
         feasible = np.array([a.survival for a in there]).reshape(counts[0].shape) >= LEAST
         asked = [values[name] for name in drawn]

@@ -240,6 +240,7 @@ def test_no_word_is_dropped_in_silence(plan) -> None:
         "",
     )
     assert plan("flip", *fleet, "-p", "G", "-p", "zeta")[::2] == (0, "")  # may be repeated
+    assert plan("recommend", *fleet, "-qK5", "-qK6")[::2] == (0, "")  # behind a flag: it was an internal error
     words = ("recommend", "--pilot", str(ROOT / "examples/digits_pilot.json"))
     assert "unused" not in plan(*words, "--explain", "all")[1]
     assert "--heterogeneity: unused" in plan(*words, "-H", "iid", "--explain", "warnings")[1]
