@@ -492,8 +492,9 @@ def gains(curves: Sequence[Curves], quantity: str, tells: Sequence[str]) -> Arra
 def print_gains(curves: Sequence[Curves]) -> None:
     """Print the power with which rounds are least off, in the mean of logarithms, and that with the one in use."""
     for quantity, metric in METRIC.items():
-        for told in (*TELLS, "all"):
-            said, stars, runs = gains(curves, quantity, list(TELLS) if told == "all" else [told]).T
+        parts = {told: gains(curves, quantity, [told]) for told in TELLS}
+        for told, part in {**parts, "all": np.concatenate([*parts.values()])}.items():
+            said, stars, runs = part.T
             off = [np.log(runs / spectrum.gaining(said, stars, power)) for power in POWERS]
             best = POWERS[int(np.argmin([np.abs(one).mean() for one in off]))]
             used = np.log(runs / spectrum.gaining(said, stars, spectrum.GAINED[metric]))

@@ -67,6 +67,7 @@ GAINED = {"loss": 0.76, "accuracy": 0.69}  # the power of predicted gains over s
 TURNS = 40  # at most, of a search for the rounds that have such a gain
 LOST = 300.0  # logarithm of a mean square's growth beyond which a run is lost at any rate
 NEAR = 1e-10  # of a logarithm of rounds
+SLOPES = 0.3, 3.0  # of its secants
 NEAR_ZERO = 1e-200  # in its place for 0
 TOP = 1e100  # of a coefficient: that of a run that is lost
 KEPT = 512  # fleets: some rows of 5 kB each, of all those that one answer looks at
@@ -279,20 +280,25 @@ class _Spectrum(EnvelopePredictor):
     def _like(self, question: Question, topology: str, rounds: Any, values: Mapping[str, Any]) -> Any:
         """The rounds in the table after which as much is left as runs have after so many.
 
-        They are found by going as far as rounds are too few or too many, which is nearly right each time.
+        They are found by secants, the first as if rounds grew in proportion.
         """
         worth, power = self._worth(question, topology, values), self._gained(question, topology)
         like = rounds * worth
         if power == 1:
             return like
-        wanted = np.log(rounds)
-        for _ in range(TURNS):
-            left = super().reached(question, topology, like, values)
-            off = np.log(gaining(like / worth, self._stars_to(question, left, values), power)) - wanted
-            like = np.maximum(like * np.exp(-off), 1.0)
-            if np.all((np.abs(off) < NEAR) | (like <= 1)):
+        wanted, far, slope = np.log(rounds), np.log(like), 1.0
+        moved = before = np.zeros(np.shape(far))
+        for turn in range(TURNS):
+            left = super().reached(question, topology, np.exp(far), values)
+            off = np.log(gaining(np.exp(far) / worth, self._stars_to(question, left, values), power)) - wanted
+            if np.all((np.abs(off) < NEAR) | (far <= 0) & (off >= 0)):
                 break
-        return like
+            if turn:
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    slope = np.clip(np.nan_to_num((off - before) / moved, nan=1.0), *SLOPES)
+            ahead = np.maximum(far - off / slope, 0.0)
+            moved, before, far = ahead - far, off, ahead
+        return np.exp(far)
 
     def on_record(self, question: Question, target: Any, values: Mapping[str, Any]) -> Any:
         if _plain(question) is question:
