@@ -29,7 +29,7 @@ import numpy.typing as npt
 
 from hflbounds import tilt_tuned
 from hflbounds.exact import exact_bound
-from hflbounds.tilted import Measure, affine_round, log_uniform, mean_over
+from hflbounds.tilted import Measure, accumulated, affine_round, log_uniform, mean_over
 from hflbounds.topology import Topology, all_topologies, two_tier
 from planner.predict.evidence import predictor_record as record
 from planner.predict.question import ask
@@ -79,7 +79,7 @@ def mean(measure: Measure) -> Callable[[Topology, int, dict[str, Array]], Array]
         one = affine_round(topology, K, h * STEPS[:, None], "shuffled")
         for rounds in np.unique(told["reference"]):
             mine = told["reference"] == rounds
-            table = mean_over(h, one, rounds, STEPS, measure)
+            table = mean_over(h, accumulated(one, rounds, measure), STEPS, measure)
             units = np.stack([told[name] ** (1 if name == "A" else 2) for name in ("A", "sigma", "delta", "zeta")])
             units = units / told["L"] ** np.array([[0], [1], [1], [1]])  # the gradient's are L times as large
             found[mine] = (units[:, mine].T @ table).min(-1)

@@ -581,41 +581,25 @@ def decay_of(left: float, steps: int, step: float = 0.5) -> float:
     return float(np.interp(-np.log(left), -remains, powers))
 
 
-def mean_over(
-    h: Array,
-    one: AffineRound,
-    R: Any,
-    step: Any,
-    measure: Measure = "loss",
-    *,
-    of_gap: Array | None = None,
-    tiers_alone: bool = False,
-) -> Array:
+def mean_over(h: Array, found: Array, step: Any, measure: Measure = "loss", *, of_gap: Array | None = None) -> Array:
     """Average over curvatures, each with an equal share of every constant.
 
     What runs on losses of a broad spectrum show, where a bound says what cannot be exceeded on any.
 
     Args:
-        h: Curvatures over L, of the last axis of ``one``.
-        one: Of the tree, at ``step[..., None] * h``, with fixed orders shuffled once.
-        R: As of `accumulated`; broadcast with ``step``.
+        h: Curvatures over L.
+        found: `coefficients` at ``step[..., None] * h``, with fixed orders shuffled once.
         step: Raw learning rate times L.
         measure: As of `coefficients`.
         of_gap: The share of ``A`` that each curvature has, summing to 1; equal shares if None.
-        tiers_alone: As of `accumulated`.
 
     Returns:
         What ``A``, ``sigma^2/L`` and each ``delta^2/L`` are multiplied with for the loss (``A L``, ``sigma^2`` and
         ``delta^2`` for the gradient): shape ``(2 + depth, ...)``, tiers top first.
 
-    Raises:
-        DomainError: As of `accumulated`.
-
     Source: docs/theory/tilted-quadratics.md, section 6.
     """
-    found = accumulated(one, np.asarray(R, dtype=float)[..., None], measure, tiers_alone=tiers_alone)
     of_start, of_others = (2 * h, h * h) if measure == "gradient" else (np.ones_like(h), h / 2)
     of_start = of_start * (np.full_like(h, 1 / h.size) if of_gap is None else of_gap)
-    first = 0 if tiers_alone else 1
-    others = found[first:] @ (of_others / h.size) * np.asarray(step, dtype=float) ** 2
-    return np.concatenate([found[:first] @ of_start, others])
+    others = found[1:] @ (of_others / h.size) * np.asarray(step, dtype=float) ** 2
+    return np.concatenate([found[:1] @ of_start, others])

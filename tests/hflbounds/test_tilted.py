@@ -391,7 +391,8 @@ def test_of_shuffled_rounds_one_of_two_bounds_says_all(text: str, order: Order, 
 def test_the_mean_over_a_spectrum_is_that_of_its_curvatures() -> None:
     tree = Topology((Tier("ring", 3), Tier("star", 2)))
     spectrum = log_uniform(decades=2, curvatures=3)
-    found = mean_over(spectrum, affine_round(tree, 2, 0.3 * spectrum, "shuffled"), 20, 0.3)
+    there = coefficients(tree, K=2, R=20, step=0.3 * spectrum, placement="shuffled")
+    found = mean_over(spectrum, there, 0.3)
     total = np.zeros(4)
     for h in (0.01, 0.1, 1.0):
         part = coefficients(tree, K=2, R=20, step=0.3 * h, placement="shuffled") * h / 2

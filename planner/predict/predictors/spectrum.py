@@ -40,12 +40,22 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
-from hflbounds.tilted import AffineRound, Measure, TierShare, affine_round, log_uniform, mean_over, shares_of_gap
+from hflbounds.tilted import (
+    AffineRound,
+    Measure,
+    TierShare,
+    accumulated,
+    affine_round,
+    log_uniform,
+    mean_over,
+    shares_of_gap,
+)
 from hflbounds.topology import Tier, TierSymbols, Topology, all_topologies
 from hflbounds.uneven import Kin, families
 from planner.predict import envelopes, many_steps
@@ -55,13 +65,9 @@ from planner.predict.predictors.base import ACCURACY, LOSS
 if TYPE_CHECKING:
     from planner.predict.question import Question
 
-BROAD = log_uniform()  # curvatures over L: of networks, and of the squared gradient
-NARROW = log_uniform(2.25)  # by loss, where noise does not depend on the model
-OF_GAP = NARROW**-0.75 / (NARROW**-0.75).sum()  # the share of A that each of these has
-STEPS = 160  # rates of a table: 10 to 20 % apart
-LARGEST = 1.98  # of them, raw, times L: at 2 local steps no longer contract
+RATES = 320  # of a table, at most
+LARGEST = 1.98  # of rates, raw, times L: at 2 local steps no longer contract
 SMALLEST = 3e-7  # of them, effective, times L
-STARTS = {"loss": 1.0, "gradient": float(2 * BROAD.mean())}  # before any round, over A and over L A
 LATE = 30.0  # training time, rate times steps times L, from which deviations fade; chosen on images and tables
 GAINED = {"loss": 0.76, "accuracy": 0.69}  # the power of predicted gains over stars that runs have; chosen as `LATE`
 TURNS = 40  # at most, of a search for the rounds that have such a gain
@@ -70,8 +76,49 @@ NEAR = 1e-10  # of a logarithm of rounds
 SLOPES = 0.3, 3.0  # of its secants
 NEAR_ZERO = 1e-200  # in its place for 0
 TOP = 1e100  # of a coefficient: that of a run that is lost
-KEPT = 512  # fleets: some rows of 5 kB each, of all those that one answer looks at
-KEPT_ROUNDS = 48  # rounds of fleets: half a megabyte each
+KEPT = 512  # fleets: some rows of 10 kB each, of all those that one answer looks at
+
+
+@dataclass(frozen=True)
+class Curvatures:
+    """A spectrum, and rates so far apart that their products with its curvatures coincide, all but a few."""
+
+    decades: float
+    between: int  # rates for each curvature
+    power: float = 0.0  # of curvatures, as which their shares of A grow
+
+    @cached_property
+    def h(self) -> Array:
+        """Curvatures over L, upwards."""
+        return log_uniform(self.decades)
+
+    @cached_property
+    def of_gap(self) -> Array:
+        """The share of A that each has."""
+        return shares_of_gap(self.h, self.power)
+
+    @lru_cache(maxsize=KEPT)  # noqa: B019  there are two
+    def products(self, effective: float) -> Array:
+        """Raw rates from `SMALLEST`, over so many steps, to `LARGEST`, times curvatures: every product once."""
+        apart = math.log(self.h[1] / self.h[0]) / self.between
+        rates = min(RATES, 1 + math.ceil(math.log(LARGEST / SMALLEST * effective) / apart))
+        lower = rates - 1 + self.between * (self.h.size - 1)
+        return LARGEST * np.exp(-apart * np.arange(lower, -1.0, -1.0))
+
+    def steps(self, effective: float) -> Array:
+        """These rates, times L."""
+        return self.products(effective)[self.between * (self.h.size - 1) :]
+
+    def of_each(self, values: Array) -> Array:
+        """Values at all products by rate and curvature, the last two axes."""
+        wide, (*outer, last) = self.between * (self.h.size - 1), values.strides
+        shape = (*values.shape[:-1], values.shape[-1] - wide, self.h.size)
+        return as_strided(values, shape, (*outer, last, self.between * last), writeable=False)
+
+
+BROAD = Curvatures(4.0, between=3)  # of networks, and of the squared gradient
+NARROW = Curvatures(2.25, between=2, power=-0.75)  # by loss, where noise does not depend on the model
+STARTS = {"loss": 1.0, "gradient": float(2 * BROAD.h.mean())}  # before any round, over A and over L A
 
 
 @dataclass(frozen=True)
@@ -86,22 +133,22 @@ class Fleet(envelopes.Fleet):
     @property
     def shape(self) -> tuple[int, float]:
         """How many rates a table has, and the coefficient of ``L A`` at a rate of 0."""
-        return STEPS, STARTS[self.measure]
+        return RATES, STARTS[self.measure]
 
     @property
-    def narrow(self) -> bool:
-        """Whether the spectrum is that of controlled problems."""
-        return self.measure == "loss" and not self.scatter
+    def curvatures(self) -> Curvatures:
+        """Whose spectrum it is: that of controlled problems, where nothing scatters, or that of networks."""
+        return NARROW if self.measure == "loss" and not self.scatter else BROAD
 
-    @property
+    @cached_property
     def rates(self) -> Array:
         """Effective rates times L, with raw ones up to `LARGEST`."""
         return self.steps * self.topology.effective_steps(self.K)
 
-    @property
+    @cached_property
     def steps(self) -> Array:
         """Raw rates times L."""
-        return _steps(self.topology, self.K)
+        return self.curvatures.steps(self.topology.effective_steps(self.K))
 
     @property
     def miscounts(self) -> bool:
@@ -116,30 +163,26 @@ class Fleet(envelopes.Fleet):
 
     def coefficients(self, rounds: float) -> Array:
         """Of the loss of the last model times L, or of the mean squared gradient; see the base class."""
-        steps, alone = self.steps, self.scatter > 0
-        h, of_gap = (NARROW, OF_GAP) if self.narrow else (BROAD, shares_of_gap(BROAD, self.decay))
-        one = _round(self.topology, self.K, self.narrow, self.miscounts)
-        found = mean_over(h, one, rounds, steps, self.measure, of_gap=of_gap, tiers_alone=alone)
+        of, alone = self.curvatures, self.scatter > 0
+        one = _round(self.topology, self.K, of, self.miscounts)
+        found = accumulated(one, rounds, self.measure, tiers_alone=alone)
         if alone:
             log_factor, base, noise = _growth(self.topology, self.K, self.scatter)
             with np.errstate(over="ignore"):
-                start = np.exp(rounds * log_factor) @ of_gap
-                moved = (np.expm1(rounds * base) * noise) @ (BROAD / 2 / BROAD.size) * steps**2
-            found = np.concatenate([np.minimum((start, moved), TOP), found])
+                moved = np.minimum((np.exp(rounds * log_factor), np.expm1(rounds * base) * noise), TOP)
+            found = np.concatenate([moved, found])
+        of_gap = shares_of_gap(of.h, self.decay) if of is BROAD else of.of_gap
+        found = mean_over(of.h, of.of_each(found), self.steps, self.measure, of_gap=of_gap)
         depth = self.topology.depth
-        found[2:] *= (1 + rounds * self.rates / LATE) ** -self.fading
+        if self.fading:
+            found[2:] *= (1 + rounds * self.rates / LATE) ** -self.fading
         return np.concatenate([found[:2], found[1 + depth : 1 : -1], found[2 + depth :]])  # the lowest tier first
 
 
 @lru_cache(maxsize=KEPT)
-def _steps(topology: Topology, K: int) -> Array:
-    return np.geomspace(SMALLEST / topology.effective_steps(K), LARGEST, STEPS)
-
-
-@lru_cache(maxsize=KEPT_ROUNDS)
-def _round(topology: Topology, K: int, narrow: bool, apart: bool = False) -> AffineRound:
-    """A global round at each rate, curvature by curvature; what is miscounted of each tier as one of its own."""
-    one = affine_round(topology, K, _steps(topology, K)[:, None] * (NARROW if narrow else BROAD), "shuffled")
+def _round(topology: Topology, K: int, curvatures: Curvatures, apart: bool = False) -> AffineRound:
+    """A global round at each product of rate and curvature; what is miscounted of each tier as one of its own."""
+    one = affine_round(topology, K, curvatures.products(topology.effective_steps(K)), "shuffled")
     if not apart:
         return one
     gone = [(1 - FADED) * kept for kept in one.miscounted]
@@ -148,7 +191,7 @@ def _round(topology: Topology, K: int, narrow: bool, apart: bool = False) -> Aff
     return replace(one, tiers=(*tiers, *(TierShare(kept, np.zeros_like(kept), kept) for kept in left)))
 
 
-@lru_cache(maxsize=KEPT_ROUNDS)
+@lru_cache(maxsize=KEPT)
 def _growth(tree: Topology, K: int, scatter: float) -> tuple[Array, Array, Array]:
     """The `_squares` as sums of their powers take them: the logarithm, that with an end, and noise over its power."""
     log_factor, noise = _squares(tree, K, scatter)
@@ -162,7 +205,7 @@ def _squares(tree: Topology, K: int, scatter: float) -> tuple[Array, Array]:
     A local step multiplies a coordinate by ``1 - v`` in the mean, with a scatter of ``scatter v`` drawn anew. One after
     the other, mean squares multiply; the mean of n side by side keeps the square of the mean and an nth of the rest.
     """
-    v = _steps(tree, K)[:, None] * BROAD
+    v = BROAD.products(tree.effective_steps(K))
     mean, square = np.log1p(v * (v - 2)), np.log1p(v * ((1 + scatter**2) * v - 2))
     mean, square, noise = K * mean, K * square, _sum_of_powers(square, K)
     if tree.uneven:
@@ -188,7 +231,7 @@ def _uneven_squares(tier: Tier, kin: Kin, kinds: list[tuple[Array, Array, Array]
     mean, square, noise = (np.stack(parts) for parts in zip(*(kinds[k] for k in kin.kinds), strict=True))
     if tier.pattern.by_share:
         shares, squares = kin.shares * kin.weights, kin.squares * kin.weights**2 * (n / part)
-        shares, squares = shares[:, None, None], squares[:, None, None]
+        shares, squares = shares[:, None], squares[:, None]
         noise = (squares * noise).sum(0)
         top, more = mean.max(0), np.expm1(np.minimum(square - mean, LOST))
         with np.errstate(divide="ignore"):
@@ -196,7 +239,7 @@ def _uneven_squares(tier: Tier, kin: Kin, kinds: list[tuple[Array, Array, Array]
             mean = top + 2 * np.log((shares * np.exp((mean - top) / 2)).sum(0))
         square = _log_of_sum(mean, scattered)
     else:
-        shares = (kin.number / kin.number.sum())[:, None, None]
+        shares = (kin.number / kin.number.sum())[:, None]
         mean, square, noise = ((shares * one).sum(0) for one in (mean, square, noise))
     times = tier.pattern.chain(part) * tier.passes
     with np.errstate(over="ignore"):
