@@ -338,7 +338,18 @@ class _Walk:
         if len(at) == len(every) or (is_quick(self.question) and not drawn):
             return _Seen(every, self.totals(every), "counted")
         why = f"beyond every whole number from {near[0]:.0f} to {near[-1]:.0f}"
-        return replace(self.refined(at, self.totals(at)), why=why, open=_widths(at)[np.diff(at) > 1])
+        return replace(self.beyond(self.refined(at, self.totals(at))), why=why, open=_widths(at)[np.diff(at) > 1])
+
+    def beyond(self, seen: _Seen) -> _Seen:
+        """Look at every whole number for a while beyond the nearest changes, where whole rounds may turn them back."""
+        ends = [(found.at, side) for side in (-1, 1) if (found := self.change(seen, side))]
+        more = [start + side * np.arange(1.0, NEAR + 1) for start, side in ends]
+        new = np.setdiff1d(np.concatenate([*more, seen.at[:0]]), seen.at)
+        new = new[(new > seen.at[0]) & (new < seen.at[-1])]
+        if not len(new):
+            return seen
+        at, totals = _merged([(seen.at, seen.totals), (new, self.totals(new))])
+        return replace(seen, at=at, totals=totals)
 
     def unenclosed(self) -> str:
         """Why totals at both ends of an interval say nothing about those inside; empty where they do."""
@@ -466,9 +477,7 @@ class _Walk:
             so = event(found[-1][1])
             k = int(so.argmax()) if so.any() else len(between)
             inner, outer = ([inner, *between][k], [*between, outer][k])
-        whole, every = np.concatenate([x for x, _ in found]), np.concatenate([t for _, t in found], axis=1)
-        order = np.argsort(whole)
-        return whole[order], every[:, order]
+        return _merged(found)
 
     def between(self, inner: float, outer: float) -> Array:
         """A few values between two, from the one to the other."""
@@ -574,6 +583,13 @@ def _line(x: Array, totals: Array, tolerance: float) -> tuple[Array, Array] | No
     base = totals[:, least] - slope * x[least]
     straight = np.abs(base + slope * x[1] - totals[:, 1]) <= tolerance * totals[:, 1]
     return (base, slope) if straight.all() else None
+
+
+def _merged(parts: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """Values and their totals of several parts, upwards."""
+    at, totals = np.concatenate([x for x, _ in parts]), np.concatenate([t for _, t in parts], axis=1)
+    order = np.argsort(at)
+    return at[order], totals[:, order]
 
 
 def _widths(at: Array) -> Array:

@@ -371,17 +371,18 @@ def _change(
     each, method = found.input, found.line.method
     side = 1 if change.at > each.value else -1
     just = change.at * (1 + side * 1e-9) if method == "solved" else change.at
+    shown = each.number(change.at)
     return Change(
         id=f"{each.name} {'above' if side > 0 else 'below'}",
         parameter=each.name,
         now=each.number(each.value),
         unit=each.unit,
-        break_even=each.number(change.at),
+        break_even=shown,
         best_beyond=change.to,
         method=WAYS[method],
         assumed=is_assumed(each.name, scenario),
         before=each.number(change.before),
-        distance=math.log(change.at / each.value) if each.value > 0 and change.at > 0 else None,
+        distance=math.log(shown / each.value) if each.value > 0 and shown > 0 else None,
         clear=None if change.clear is None else each.number(change.clear),
         crossing=_crossing(each, change, question, scenario.objective, first),
         **costs(each.apply(Perturbed(question), just), next(iter(change.to), None)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -61,9 +61,9 @@ class Totals:
         ranges = parts.ranges(question, objective) if objective in FOOTPRINT else {}
         self.middles = {name: parts.middle(one) for name, one in ranges.items() if name in moved}
         self.timed = objective in CLOCKED and not moved.isdisjoint(name for name, *_ in of_clock(question))
-        self.law = _Affine.of(question, objective) if self.timed else None
+        self.law = _Affine.of(question, objective, moved) if self.timed else None
         self.parts = parts.parted(question, objective) if self.middles and not self.slow else []
-        self.laws = [_Affine.of(part.question, objective) if self.timed else None for part in self.parts]
+        self.laws = [_Affine.of(part.question, objective, moved) if self.timed else None for part in self.parts]
         if self.timed and None in self.laws:
             self.law, self.parts = None, []
 
@@ -144,7 +144,7 @@ class Totals:
 
 @dataclass(frozen=True)
 class _Affine:
-    """What a round adds to the objective as a linear form, with its coefficients found by asking.
+    """What a round adds to the objective as a linear form in what moves, with its coefficients found by asking.
 
     Without stragglers a round lasts a sum of: a constant, multiples of the step time and of each latency, and for each
     link multiples of the time up, the time down, and the longer of the two (a direct hop). Energy, carbon and money are
@@ -153,41 +153,40 @@ class _Affine:
 
     question: Question  # with its numbers of the clock
     objective: Objective  # of the form
+    names: tuple[str, ...]  # of the clock, that move
     coefficients: FloatArray  # shape (topologies, features)
 
     @classmethod
-    def of(cls, question: Question, objective: Objective) -> _Affine | None:
+    def of(cls, question: Question, objective: Objective, moved: Collection[str]) -> _Affine | None:
         """The form, or None where the clock follows no such one; kept by what the price of a round depends on."""
         if timed(question):
             return None
+        names = tuple(name for name, *_ in of_clock(question) if name in moved)
         key = memory.key_of_clock(question, objective)
+        key = None if key is None else (key, names)
         if (known := memory.remembered(key)) is None:
-            found = cls._fitted(question, objective)
+            found = cls._fitted(question, objective, names)
             known = {} if found is None else {"coefficients": found.coefficients}
             memory.keep(key, known)
-        return cls(question, objective, known["coefficients"]) if known else None
+        return cls(question, objective, names, known["coefficients"]) if known else None
 
     @classmethod
-    def _fitted(cls, question: Question, objective: Objective) -> _Affine | None:
+    def _fitted(cls, question: Question, objective: Objective, names: tuple[str, ...]) -> _Affine | None:
         """Fit the form, and ask the clock at three more places."""
-        now = {name: value for name, value, _ in of_clock(question)}
-        size = 8 * now["model_size"]
+        now = {name: value for name, value, _ in of_clock(question) if name in names}
+        size = 8 * question.model_bytes
         # At unit latency and step time, and rates that send the model in one second, everything counts alike.
-        unit = {name: size if name.endswith(("up", "down")) else 1.0 for name in now} | {
-            "model_size": now["model_size"]
-        }
-        half = {name: value / 2 if value == size else 2 * value for name, value in unit.items() if name != "model_size"}
-        probes = [unit, {**unit, **half}]
-        probes += [{**unit, name: value} for name, value in half.items()]
+        unit = {name: size if name.endswith(("up", "down")) else 1.0 for name in now}
+        unit |= {name: question.model_bytes for name in now if name == "model_size"}
+        half = {name: value / 2 if value == size else 2 * value for name, value in unit.items()}
+        probes = [unit, half, *({**unit, name: value} for name, value in half.items())]
         for tier in question.network.named:
-            probes.append({**unit, **{f"{tier}.{part}": half[f"{tier}.{part}"] for part in ("up", "down")}})
-        if objective != "time":
-            probes.append({**unit, "model_size": 2 * now["model_size"]})
-        form = cls(question, objective, np.zeros((0, 0)))
+            probes.append({name: (half if name.startswith(f"{tier}.") else unit)[name] for name in now})
+        form = cls(question, objective, names, np.zeros((0, 0)))
         features = form._features({name: np.array([p[name] for p in probes]) for name in now}, len(probes))
         seconds = _prices(question, objective, probes)
         coefficients: Any = np.linalg.lstsq(features.T, seconds.T, rcond=None)[0].T
-        form = cls(question, objective, coefficients)
+        form = cls(question, objective, names, coefficients)
         checks = [
             {name: value * (1.0 + by * (i % 3 - 1)) for i, (name, value) in enumerate(now.items())}
             for by in (0.0, 0.5, -0.7)
@@ -202,11 +201,13 @@ class _Affine:
 
     def _features(self, moved: Mapping[str, FloatArray], draws: int) -> FloatArray:
         at = {name: moved.get(name, np.array(value)) for name, value, _ in of_clock(self.question)}
-        rows = [np.ones(draws), at["step_time"]]
+        resized = "model_size" in self.names
+        rows = [np.ones(draws), *(at[name] for name in self.names if name.endswith(("step_time", "latency")))]
         for tier in self.question.network.named:
-            up, down = (8 * at["model_size"] / at[f"{tier}.{part}"] for part in ("up", "down"))
-            rows += [at[f"{tier}.latency"], up, down, np.maximum(up, down)]
-        if self.objective != "time":
+            if resized or {f"{tier}.up", f"{tier}.down"} & {*self.names}:
+                up, down = (8 * at["model_size"] / at[f"{tier}.{part}"] for part in ("up", "down"))
+                rows += [up, down, np.maximum(up, down)]
+        if resized:
             rows.append(at["model_size"] / self.question.model_bytes)
         return np.stack([np.broadcast_to(row, draws) for row in rows])
 
