@@ -28,6 +28,7 @@ from planner.errors import NoAnswerError
 from planner.io.answers import Caution, Faster, KnownValue, Verdict
 from planner.io.wording import join, times, title
 from planner.predict.evidence import orderings as evidence
+from planner.predict.evidence import predictor_record
 from planner.predict.question import ask, ceil_rounds, with_default_order
 from planner.scenario.divisions import groups_of
 from planner.scenario.fields import CHOICES, CLOCKED, FIELDS, Objective
@@ -169,11 +170,14 @@ class _Search:
     def taken(self) -> _Plan:
         """The plan with the fewest groups of those between which predictions cannot decide: a server less for each.
 
-        Of plans of these groups that tie, one with as many local steps in a round as measured runs had.
+        Of plans of these groups that are within the predictor's median error, as `tuning.recommended` takes it, one
+        with no more local steps in a round than measured runs had.
         """
-        found = next(plan for plan in self.order if self.groups(plan) == self.level[0])
-        most, known = found.total * (1 + self.scenarios[found.division].resolution), self.checked
-        return known if known is not None and known.division == found.division and known.total <= most else found
+        found, known = next(plan for plan in self.order if self.groups(plan) == self.level[0]), self.checked
+        if known is None or known is found or known.division != found.division:
+            return found
+        off = predictor_record.pair_factor(self.questions[found.division], 0.5)
+        return known if known.total <= found.total * max(off, 1 + self.scenarios[found.division].resolution) else found
 
     @property
     def settled(self) -> Scenario:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, get_args
@@ -111,6 +111,20 @@ class _Search:
         """The choice within the budget that takes the least; None where none is."""
         return min(filter(self.budget.allows, among), key=lambda one: one.amount(self.aim), default=None)
 
+    def recommended(self, found: Iterable[Choice], best: Sequence[Choice], *, way: str = "") -> Choice:
+        """The choice of a front that the budget leaves; see `tuning.recommended`.
+
+        One with more local steps in a round than measured runs had gives way to one of all that were found with no
+        more, where that is within the predictor's error.
+        """
+        aim, budget, resolution = self.aim, self.budget, self.scenario.resolution
+        chosen, most = tuning.recommended(best, aim, budget, resolution, way=way), tuning.on_record(self.question)
+        measured = [one for one in found if most >= one.P * one.K and budget.allows(one)]
+        if most >= chosen.P * chosen.K or not measured:
+            return chosen
+        checked = tuning.recommended(tuning.front(dict.fromkeys(measured), self.weighed), aim, budget, resolution)
+        return checked if checked.amount(aim) <= self.error * chosen.amount(aim) else chosen
+
 
 def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of the answer after the other
     """Find the front of time and traffic over topology, K and P, and the choice that the budget leaves.
@@ -146,7 +160,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     tuning.known(found, weighed)
     present = tuning.choices(question, [_passes(asked)], [int(asked.values["K"])], search.among)
     best = tuning.front(dict.fromkeys((*found, *present)), weighed)
-    better = tuning.recommended(best, aim, budget, scenario.resolution, way=_more_steps(search, best))
+    better = search.recommended((*found, *present), best, way=_more_steps(search, best))
     given = search.least(present) or min(present, key=budget.overrun, default=None)
     near = predictor_record.of(asked)
     saved = _saved_on_record(asked, scenario, given, better)
@@ -158,9 +172,12 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         chosen = given if in_vain else _worth_it(search, given, better, best)
     ties = dict(zip(best, tuning.tie_numbers(best, scenario.resolution, weighed), strict=True))
     tied = _tied(search, chosen) if len(search.among) > 1 else ()
+    beside = _cheaper(search, chosen, best)
+    marks: dict[str, Collection[Choice | None]]
+    marks = {"given": [given], "recommended": [chosen], "toss_up": tied, "beside": [beside]}
     rows = [
-        _plan(search, one, tie=ties.get(one), given=one == given, recommended=one == chosen, toss_up=one in tied)
-        for one in dict.fromkeys((*([given] if given is not None and given not in ties else ()), *tied, *best))
+        _plan(search, one, tie=ties.get(one), **{mark: one in those for mark, those in marks.items()})
+        for one in dict.fromkeys((*([given] if given is not None and given not in ties else ()), *tied, chosen, *best))
     ]
     rates = _rates(question, chosen, search.among)
     rates = rates and rates.replaced(on_record=orderings.of_rates(asked, scenario))
@@ -175,15 +192,15 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     ]
     alike = [] if in_vain else tuning.alike(found, chosen, budget, scenario.resolution, weighed)
     why = "" if in_vain else "within the predictor's error"
-    verdict = _verdict(search, chosen, given, better, best, why)
+    verdict = _verdict(search, chosen, given, better, beside, why)
     others = [one.topology for one in tied if one.topology != chosen.topology]
     which = names_or(others) if 0 < len(others) <= LISTED else f"{len(others)} others"
     toss_up = f"{title(chosen.topology)} is a toss-up for {aim} with {which}." if others else ""
-    beside = "" if wanted.topology is not None else _one_tier(search, chosen, tied)
-    if beside and shared and set(beyond) != set(own):
-        beside = f"Over own links {beside}"
+    alone = "" if wanted.topology is not None else _one_tier(search, chosen, tied)
+    if alone and shared and set(beyond) != set(own):
+        alone = f"Over own links {alone}"
     less = _less_on_record(saved, shares, aim) if in_vain or chosen != given else ""
-    parts = (verdict.text, _in_doubt(search, chosen, given), toss_up, less, beside, _may_exceed(search, chosen))
+    parts = (verdict.text, _in_doubt(search, chosen, given), toss_up, less, alone, _may_exceed(search, chosen))
     said = " ".join(filter(None, parts))
     return Tuned(
         command=("hfl-plan", "tune"),
@@ -249,10 +266,11 @@ def _shared(search: _Search) -> tuple[str, ...]:
     """What would be recommended if clients shared their link, with its toss-up; none where the budget allows none."""
     scenario = search.scenario.with_link(sharing="per-server")
     there = replace(search, scenario=scenario, question=search.question.varied(network=scenario.network))
-    best = tuning.front(dict.fromkeys(there.choices()), search.weighed)
+    found = there.choices()
+    best = tuning.front(dict.fromkeys(found), search.weighed)
     if not any(map(search.budget.allows, best)):
         return ()
-    chosen = tuning.recommended(best, search.aim, search.budget, scenario.resolution)
+    chosen = there.recommended(found, best)
     return _with_tied(chosen, _tied(there, chosen) if len(search.among) > 1 else ())
 
 
@@ -353,11 +371,12 @@ def _worth_it(search: _Search, given: Choice, better: Choice, best: Iterable[Cho
 
 
 def _verdict(
-    search: _Search, chosen: Choice, given: Choice | None, better: Choice, best: Sequence[Choice], why: str
+    search: _Search, chosen: Choice, given: Choice | None, better: Choice, cheaper: Choice | None, why: str
 ) -> Verdict:
     """Say what to use, what it saves of what the present K and P take, and what else comes near.
 
-    ``better`` is what is predicted to take the least, and ``why`` the choice is another where it is.
+    ``better`` is what is predicted to take the least, and ``why`` the choice is another where it is; ``cheaper`` saves
+    most for a little more.
     """
     aim, budget = search.aim, search.budget
     parts, ratio, runner_up = [], None, ""
@@ -385,7 +404,10 @@ def _verdict(
         parts.append(f"Use {_named(chosen)}{f' for its {join(beside)}' if beside else ''}: {said}.")
         if budget.allows(given) and chosen.amount(aim) > 0:
             ratio, runner_up = Quantity(given.amount(aim) / chosen.amount(aim)), _id(given)
-    parts.append(_cheaper(search, chosen, best))
+    if cheaper is not None:
+        other: Aim = "traffic" if aim == "time" else "time"
+        now, more = (times(cheaper.amount(one) / chosen.amount(one)) for one in (other, aim))
+        parts.append(f"{_named(cheaper)} takes {now} the {other}, for {more} the {aim}.")
     return Verdict(
         status="not-worth-it" if given == chosen else "best",
         best=(_id(chosen),),
@@ -421,20 +443,15 @@ def _may_exceed(search: _Search, chosen: Choice) -> str:
     return f"Predicted to take {percent(min(share, MOST_SAID))} of the budget, it may exceed it."
 
 
-def _cheaper(search: _Search, chosen: Choice, best: Sequence[Choice]) -> str:
-    """Name the choice within the budget that saves most of time or traffic for a little more of the other; or nothing.
+def _cheaper(search: _Search, chosen: Choice, best: Sequence[Choice]) -> Choice | None:
+    """The choice within the budget that saves most of time or traffic for a little more of the other, if there is one.
 
     It has the least product of both, less than `WORTH` of that of the choice.
     """
-    aim = search.aim
-    if aim not in ("time", "traffic") or not search.budget.limits:
-        return ""
-    other: Aim = "traffic" if aim == "time" else "time"
+    if search.aim not in ("time", "traffic") or not search.budget.limits:
+        return None
     least = min(filter(search.budget.allows, best), key=lambda one: one.seconds * one.bytes, default=chosen)
-    if least.seconds * least.bytes >= WORTH * chosen.seconds * chosen.bytes:
-        return ""
-    now, more = (least.amount(one) / chosen.amount(one) for one in (other, aim))
-    return f"{_named(least)} takes {times(now)} the {other}, for {times(more)} the {aim}."
+    return least if least.seconds * least.bytes < WORTH * chosen.seconds * chosen.bytes else None
 
 
 def _changes(search: _Search, now: Choice, before: Choice) -> str:

@@ -39,6 +39,7 @@ class Plan(Part):
     given: bool = field("whether these are K and P of the scenario, with its best topology", default=False)
     recommended: bool = False
     toss_up: bool = field("whether it cannot be told from the recommended one, at its K and P", default=False)
+    beside: bool = field("whether the verdict names it for what it saves of time or traffic", default=False)
     tie: int | None = field("on the front, those of one number cannot be told apart; null off it", default=None)
     within_budget: bool = True
     steps_in_a_round: int = field("local steps of a client in a global round: K times the passes of all tiers")

@@ -291,21 +291,22 @@ def changes(answer: Answer) -> Iterator[tuple[str, str]]:
     if found:
         section = "" if answer.verdict.cases else " break-even"  # a page with cases has few lines left
         left = f"; {len(found) - most} more: --explain{section}" if len(found) > most else ""
-        inside = found[0].endswith(ALONE)  # of the toss-up of one case, which is said
-        at = ["own links"] * (SHARING in decided and inside)
+        at = ["own links"] * (SHARING in decided)
         at += [f"{key} = {known.value}" for key, known in answer.scenario.items() if known.source.startswith(SEARCHED)]
-        said = (", ".join(at) + ": ") * bool(at) + "; ".join(found[:most])
+        said = (", ".join(at) + _held(answer) + ": ") * bool(at) + "; ".join(found[:most])
         fits = len(said) <= COLUMNS - LABELLED < len(said + left)  # alone: the sections of --explain have the others
         yield "Changes", said if answer.verdict.cases and fits else said + left
 
 
-def _held(answer: Answer, one: Sensitivity) -> str:
-    """Give the target at which a count is followed where that is no number that was given, so that it can be tried.
+def _held(answer: Answer, one: Sensitivity | None = None) -> str:
+    """Give the target at which a count is followed, or found, where nobody gave that number, so that it can be tried.
 
     Of accuracy no number can be asked for.
     """
     target = answer.scenario.get("target") if answer.metric != "accuracy" else None
-    if not isinstance(one.break_even, int) or one.parameter == "R" or target is None or target.value is None:
+    searched = any(known.source.startswith(SEARCHED) for known in answer.scenario.values())
+    held = searched if one is None else isinstance(one.break_even, int) and one.parameter != "R" and not searched
+    if not held or target is None or target.value is None:
         return ""
     return f" (at --target {target.value:.4g})" if target.origin == "derived" else ""
 

@@ -61,8 +61,8 @@ def _more(answer: Tuned) -> list[Aim]:
 
 
 def _page_rows(answer: Tuned, most: int) -> list[Plan]:
-    """The present and the recommended choice, a toss-up, and one of each tie of the front; up to so many."""
-    order = ("given", "recommended", "toss_up")
+    """The present and the recommended choice, others that the verdict names, and one of each tie; up to so many."""
+    order = ("given", "recommended", "toss_up", "beside")
     first = list({row.id: row for mark in order for row in answer.rows if getattr(row, mark)}.values())[:most]
     by_tie = {row.tie: row for row in reversed(answer.rows) if row.tie is not None}
     taken = {row.tie for row in first}
