@@ -76,10 +76,9 @@ def about_shares(question: Question) -> list[str]:
         return []
     moved = " to ".join(dict.fromkeys(percent(end(found.values())) for end in (min, max)))
     return [
-        f"{names(list(found))}: some loss stays, as a ring counts its children alike; use stars. Or give --weights "
-        "equal if all are to count the same. The list does not: such a "
-        f"training lowers another mean of the losses, in which {moved} of the weight is at other clients. The "
-        "predictor counts what lasts of it, and no bound covers it."
+        f"{names(list(found))}: a ring counts its children alike, so some loss stays; rounds count that. To lower the "
+        "mean that the list says to the end, use stars; give --weights equal if all are to count the same. Rings here "
+        f"lower another mean of the losses, in which {moved} of the weight is at other clients. No bound covers it."
     ]
 
 

@@ -258,6 +258,8 @@ MEANS = {  # settings whose names say too little, or not how to choose them
     ("tiers", "1"): "groups without servers",
     ("tiers", "2"): "groups with servers",
     ("cost", "diluted"): "--cost diluted (split rates)",
+    ("availability.detect", "1 turn"): "--set availability.detect='1 turn'",
+    ("availability.detect", "6 turns"): "--set availability.detect='6 turns'",
     ("order", "random"): "--order random",
     ("order", "fixed"): "--order fixed",
 }

@@ -11,6 +11,7 @@ from typing import Final
 from planner.errors import ScenarioError
 from planner.scenario.fields import OnFailure
 from planner.scenario.network import Compute
+from planner.scenario.units import Turns
 from planner.scenario.values import Known
 from planner.scenario.written import Written
 
@@ -83,6 +84,11 @@ def resolve(written: Written, known: dict[str, Known]) -> Availability | None:
         "timeout": "the fewest seconds per client that comes" if timed else "",
         "mtbf": "",
     }
+    patience = PATIENCE
+    if isinstance(turns := said["detect"], Turns):
+        patience, said["detect"] = float(turns), None
+        known["availability.detect"] = Known(None, "given", "s", f"{turns:g} usual turns of a client")
+        del notes["detect"]
     for part, note in notes.items():
         if said[part] is not None:
             known[f"availability.{part}"] = Known.given(said[part], "s")
@@ -91,4 +97,4 @@ def resolve(written: Written, known: dict[str, Known]) -> Availability | None:
     if said["quorum"] is not None:
         known["availability.quorum"] = Known.given(said["quorum"])
     others = (None if said[part] is None else float(said[part]) for part in parts[3:])
-    return Availability(float(said["client"] or 1.0), float(said["server"] or 1.0), policy, *others)
+    return Availability(float(said["client"] or 1.0), float(said["server"] or 1.0), policy, *others, patience=patience)

@@ -389,6 +389,11 @@ RATE: Final = _quantity("rate", "RATE")
 SIZE: Final = _quantity("size", "SIZE")
 DURATION: Final = _quantity("duration", "TIME")
 PERIOD: Final = _period("10min")
+PATIENCE: Final = Kind(
+    lambda value, field: units.parse_patience(value, field=field),
+    {"type": "string", "examples": ["10min", "2 turns"]},
+    "TIME",
+)
 PROBABILITY: Final = Kind(
     _probability, {"anyOf": [{"type": "number", "exclusiveMinimum": 0, "maximum": 1}, {"type": "string"}]}, "SHARE"
 )
@@ -747,7 +752,7 @@ FIELDS: Final = (
         "--on-failure",
         "availability.policy",
     ),
-    Field("availability.detect", PERIOD, "time from asking a device to giving it up", "two usual turns"),
+    Field("availability.detect", PATIENCE, "time from asking a device to giving it up, or usual turns", "2 turns"),
     Field("availability.timeout", PERIOD, "longest turn that is waited for, under timeout", "the cheapest per client"),
     Field("availability.mtbf", PERIOD, "mean time between failures of a client at work", "no such failures"),
     Field("availability.quorum", PROBABILITY, "least share of its endpoints that a star needs, under fail", "one"),

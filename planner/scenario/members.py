@@ -84,12 +84,19 @@ class Members:
 
 
 def members(
-    listed: Listed, weights: Weights, step_time: float, availability: float, everyone: Sequence[bool], field: str
+    listed: Listed,
+    weights: Weights,
+    step_time: float,
+    availability: float,
+    everyone: Sequence[bool],
+    field: str,
+    *,
+    own_links: bool = False,
 ) -> Members:
     """Take from a list what differs between nodes.
 
     ``step_time`` [s] and ``availability`` are of clients whose own is not listed,
-    ``field`` is what the list is called in messages.
+    ``field`` is what the list is called in messages, ``own_links`` are no client's and another's, whatever their kind.
 
     Raises:
         ScenarioError: If clients on links of different kinds share a rate, or samples are asked for and not listed.
@@ -101,11 +108,14 @@ def members(
     own = steps(listed, step_time)
     names = tuple(dict.fromkeys(name for name in listed.link or () if name))
     links = tuple(PRESETS[name].link for name in names)
+    if own_links:
+        links = tuple(replace(link, sharing="per-client") for link in links)
     shared = [name for name, link in zip(names, links, strict=True) if link.sharing == "per-server"]
     if shared:
         raise ScenarioError(
-            f"{field}: the link {shared[0]} is shared per server, which is not one client's. Leave the link of these "
-            f"clients out, and write --client-link {shared[0]} for all."
+            f"{field}: the link {shared[0]} is shared per server, which is not one client's. Write --link-sharing "
+            f"per-client if each of these clients has that rate for itself; else leave their links out, and write "
+            f"--client-link {shared[0]} for all."
         )
     place = {name: i for i, name in enumerate(names)} | {"": -1}
     there = listed.availability

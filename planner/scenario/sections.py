@@ -166,7 +166,8 @@ def _members(written: Written, listed: Listed, network: Network, known: Table) -
     ]
     step, comes = (written.get(key) for key in ("compute.step_time", "availability.client"))
     usual = STEP if step is None else float(step), 1.0 if comes is None else float(comes)
-    found = members(listed, weights, *usual, everyone, written.name("fleet.list"))
+    own = written.get("network.client_link.sharing") == "per-client"
+    found = members(listed, weights, *usual, everyone, written.name("fleet.list"), own_links=own)
     if found.alike:
         return None
     if found.link_of is not None and (found.link_of < 0).any() and network.client_link.sharing == "per-server":

@@ -19,6 +19,8 @@ from typing import Final, NamedTuple, Self
 
 from planner.errors import PlannerError
 
+TURNS: Final = re.compile(r"(\d{1,4}(?:\.\d{1,4})?) ?turns?")
+MOST_TURNS: Final = 1_000
 MAX_LENGTH: Final = 64  # characters of the longest text that is read
 
 
@@ -39,6 +41,12 @@ class Quantity(float):
         self = super().__new__(cls, value)
         self.reading = reading
         return self
+
+
+class Turns(float):
+    """A duration as a multiple of the usual turn of a client."""
+
+    __slots__ = ()
 
 
 class _Unit(NamedTuple):
@@ -173,6 +181,17 @@ def parse_duration(text: object, *, field: str = "duration", positive: bool = Fa
     0.2
     """
     return parse(text, "duration", field=field, positive=positive)
+
+
+def parse_patience(text: object, *, field: str = "patience") -> Quantity | Turns:
+    """Read a duration [s] as `parse_duration`, or a multiple of the usual turn of a client, such as ``6 turns``."""
+    found = TURNS.fullmatch(str(text).strip())
+    if found is None:
+        return parse_duration(text, field=field, positive=True)
+    number = float(found[1])
+    if not 1 <= number <= MOST_TURNS:
+        raise QuantityError(f"{field}: {number:g} turns are not from 1 to {MOST_TURNS:,}. Write 2 turns, or 10min.")
+    return Turns(number)
 
 
 def parse_energy(text: object, *, field: str = "energy") -> float:

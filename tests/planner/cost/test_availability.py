@@ -579,6 +579,26 @@ def test_how_long_an_absent_device_is_waited_for_is_assumed() -> None:
     assert six.time_seconds == pytest.approx(one + (3 * two_turns - 200) * (two - one) / 100, rel=1e-3)
 
 
+def test_turns_are_given_as_an_answer_names_them() -> None:
+    """The change that an answer lists is that of the same command with what it names."""
+    words = SLOW | {"model_size": "10MB"}
+    there = planner.flip(**words, settings={"plan.draws": 0}).flip.settings
+    for one in (one for one in there if one.parameter == "availability.detect"):
+        given = planner.recommend(**words, settings={"plan.draws": 0, "availability.detect": one.other})
+        assert float(given.row(one.best[0]).time_seconds) == pytest.approx(one.time_seconds, rel=1e-9)
+    usual, told = (
+        planner.recommend(**words, settings={"plan.draws": 0} | more)
+        for more in ({}, {"availability.detect": "2 turns"})
+    )
+    assert [row.time_seconds for row in told.rows] == [row.time_seconds for row in usual.rows]
+
+
+@pytest.mark.parametrize("wrong", ["0.5 turns", "2000 turns", "1..2 turns", "two turns", "turns"])
+def test_other_turns_are_refused(wrong: str) -> None:
+    with pytest.raises(planner.PlannerError, match=r"availability\.detect"):
+        planner.recommend(**SLOW, settings={"availability.detect": wrong})
+
+
 def consoles() -> list[tuple[str, list[str]]]:
     """Every command that the page shows, with the lines below it."""
     text = (ROOT / "docs" / "availability.md").read_text()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from planner import ScenarioError, load_scenario
 from planner.data.fleet import LARGEST_FLEET, Listed, by_groups, read_fleet
 from planner.scenario.fields import CLIENT_FIELDS
+from planner.scenario.network import PRESETS
 
 READERS = {one.key: one.read for one in CLIENT_FIELDS}
 
@@ -131,8 +133,11 @@ def test_weights_without_a_list_are_refused() -> None:
 
 def test_links_that_share_a_rate_are_not_one_clients(tmp_path: Path) -> None:
     path = written(tmp_path, "client,group,link\na,x,wifi\nb,x,\nc,y,\n")
-    with pytest.raises(ScenarioError, match="the link wifi is shared per server"):
+    with pytest.raises(ScenarioError, match=r"the link wifi is shared per server.*Write --link-sharing per-client if"):
         load_scenario(fleet=str(path))
+    each = load_scenario(fleet=str(path), link_sharing="per-client").members
+    wifi = PRESETS["wifi"].link
+    assert each is not None and each.links == (replace(wifi, sharing="per-client"),) != (wifi,)
     path = written(tmp_path, "client,group,link\na,x,5g\nb,x,\nc,y,\n")
     with pytest.raises(ScenarioError, match="has clients without a link"):
         load_scenario(fleet=str(path), client_link="wifi")

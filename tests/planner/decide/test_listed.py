@@ -105,9 +105,9 @@ def test_an_answer_says_which_topologies_lower_another_loss() -> None:
         return one
 
     uneven = recommend(of_groups((4, 50), (7, 30), (20, 10)), details=False)
-    assert said(uneven).startswith("Ring-Star and Ring-Ring: some loss stays")
+    assert said(uneven).startswith("Ring-Star and Ring-Ring: a ring counts its children alike")
     equal = recommend(of_groups((4, 1), (7, 1), (20, 1)), details=False)
-    assert said(equal).startswith("Ring-Star: some loss stays")
+    assert said(equal).startswith("Ring-Star: a ring counts its children alike")
     # of three groups of 4, 7 and 20 clients, a third each in place of 4, 7 and 20 of 31
     assert f"{100 * ((1 / 3 - 4 / 31) + (1 / 3 - 7 / 31)):.0f} % of the weight" in said(equal)
 
