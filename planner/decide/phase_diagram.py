@@ -23,7 +23,7 @@ from planner.decide.parameters import (
     is_quick,
     size_drawn,
 )
-from planner.decide.sensitivity import posed
+from planner.decide.sensitivity import SPAN, posed
 from planner.errors import ScenarioError
 from planner.io.answers import Kept
 from planner.io.parts import Part, field
@@ -39,7 +39,6 @@ from planner.scenario.units import parse_duration, parse_rate, parse_size
 CELLS = 33  # along each axis
 CELLS_SLOW = 17  # where every cell needs a model or an attendance of its own
 CELLS_DRAWN = 9  # where compute times are drawn for every cell
-SPAN = 30.0  # from 1/SPAN to SPAN times the value, where no range was given
 AT_ONCE = 128  # cells with counts of their own that are asked together; a predictor keeps the fleets of so many
 LEAST_COUNT = 30  # counts go at least so far
 PARSE = {"bit/s": parse_rate, "bytes": parse_size, "s": parse_duration}

@@ -45,6 +45,7 @@ from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_break_even
 
 CLOSE = 10.0  # a factor within which a number is changed sooner than a setting
+SPAN = 30.0  # a map goes from 1/SPAN to SPAN times a value, where no range was given
 TOSS_UP_WIDTH = 0.02  # relative width of the interval in which a toss-up is found to begin, and to end
 STRIDE = 2.0  # a factor: so far apart are the values at which its end is looked for
 Progress = Callable[[str], None]
@@ -311,10 +312,11 @@ def _next(question: Question, scenario: Scenario, rows: Sequence[Change]) -> Ite
         yield ask_sharing(scenario)
     short = {name: word for word, name in NICKNAMES.items()}
     counts = [tier.size for tier in reversed(question.symbols) if question.members is None]
-    numbers = [row.parameter for row in rows if row.method != "setting" and "/" not in row.parameter]
+    near = [row for row in rows if row.distance is None or abs(row.distance) < math.log(SPAN)]  # a map shows it
+    numbers = [row.parameter for row in near if row.method != "setting" and "/" not in row.parameter]
     numbers = [name for name in numbers if not name.startswith("absence.")]  # no option is named so
     axes = list(dict.fromkeys((*numbers, *counts)))[:2]
-    if len(axes) == 2:
+    if near and len(axes) == 2:
         argv: tuple[str, ...] = ("...", "--map", ",".join(short.get(axis, axis) for axis in axes))
         argv += ("--output", "map.svg") * (importlib.util.find_spec("matplotlib") is not None)
         yield NextStep(argv=argv, why="draws which topology is best over both")

@@ -383,8 +383,8 @@ def _warnings(answer: Answer) -> Iterator[str]:
     yield from question.warnings
     if _met(answer):
         yield (
-            f"The target, {answer.target:.3g}, exceeds the loss gap at the start, A = {question.task.A:g}: ratios "
-            "alone. The bound is far above what runs reach. "
+            f"The bound allows HFL {answer.target:.3g} by then, above the start's {question.task.A:g}: ratios alone. "
+            "Runs reach far less than it allows. "
             f"HHFL{answer.best.without} needs {times(answer.best.gain.expected)} fewer rounds to it, and "
             f"{times(answer.gain_below)} fewer to A/10. For counts give a --target below A."
         )
