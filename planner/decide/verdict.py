@@ -87,9 +87,14 @@ class Standing:
         found = [
             t for t in rest if self.totals[t] <= level or self.run[t] <= self.run[first] or not self._told(t, first)
         ]
-        if rest and not found and self.judged.probability is not None and self.judged.probability < TOLD:
+        if rest and not found and self.doubted:
             found = rest[:1]
         return (first, *found) if first else ()
+
+    @property
+    def doubted(self) -> bool:
+        """Whether the first is the best with so small a probability that it is not named, whatever intervals say."""
+        return self.judged.probability is not None and self.judged.probability < TOLD
 
     @cached_property
     def ends(self) -> tuple[Question, ...]:
@@ -388,6 +393,8 @@ def _sentence(
         # a tenth of the draws or more are beyond an end of an interval, which may be of whole rounds alone
         if TOLD <= (found.confidence or 0.0) <= MOST_IN_TOSS_UP and len(algorithms(question, found.best)) > 1:
             parts.append(f"{title(found.best[0])} leads, {_sure(found.confidence or 0.0)}.")
+        elif here.doubted and len(here.best) > 1 and here._told(here.best[1], here.best[0]):
+            parts.append(f"{title(found.best[0])} leads, with a probability below {percent(TOLD)}.")
     else:
         first, lead, rest = _choice(found, here, lambda ratio: ratio).partition(",")
         parts = [f"Use {first} for {by}{':' if lead else ''}{rest}."]
