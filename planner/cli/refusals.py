@@ -137,7 +137,8 @@ def of_command_line(error: Any) -> int:
     known = [name for p in where.command.get_params(where) for name in p.opts] if where is not None else []
     fact, help_ = parted(error.format_message().removeprefix("Invalid value: ").removeprefix("Invalid value for "))
     fact = fact.partition(", unable to parse")[0].replace("Input should be a valid integer", "it is no whole number")
-    fact = fact.replace("Input should", "it should")
+    fact = fact.replace("Input should", "it should").replace("it should be greater than or equal to", "it is less than")
+    fact = re.sub(r"^'(--[\w-]+)'(?: / '[^']+')+", r"\1", fact)  # of several names the first
     if kind == "NoSuchOption":
         fact = f"there is no option {error.option_name}"
         key = KEYS.get(error.option_name) if "--set" in known else None

@@ -342,6 +342,10 @@ def _tree(value: Any, field: str) -> int | Tree:
         patterns.append(pattern.strip())
         sizes.append(size.strip())
     if len({bool(one) for one in patterns}) > 1 or len({bool(one) for one in sizes}) > 1:
+        try:
+            Topology.of("/".join(filter(None, patterns)) or "star")  # a word that is no pattern is what is wrong
+        except TopologyError as error:
+            raise ScenarioError(f"{field}: {error}", code="E044") from None
         raise ScenarioError(
             f"{field}: {value!a:.60} gives some tiers what it leaves out for others. "
             "Write 4/5/20, ring/star/ring or ring:4/star:5/ring:20."

@@ -269,6 +269,8 @@ def parse(text: object, wanted: str, *, field: str, positive: bool = False) -> Q
             "thousands separators."
         )
     if not unit:
+        if (positive or dimension.zero) and float(unsigned) == 0:
+            raise refusal(f"{shown} is zero. Write {dimension.noun} above 0, such as {dimension.example}.")
         advice = dimension.unitless.format(n=unsigned, units=_choices(wanted))
         if wanted in ("rate", "size") and (amount := float(unsigned)) >= SINGLE:  # of bits or bytes, not of millions
             advice = f"{amount / 1e6:.12g}M{dimension.base}"
