@@ -72,7 +72,7 @@ def row(coverage: str, E: int, Ge: int, zeta: float, delta: float) -> dict[str, 
 
 def _gain_of_every(task: Task, gaps: Gaps) -> float:
     """Local steps of HFL over those with one edge round, to what HFL's bound reaches."""
-    apart = read_layout(PAPERS).apart()
+    apart = read_layout(PAPERS).apart
 
     def schedules(one: Task) -> Schedules:
         return Schedules.of(drift(modes(apart, gaps), gaps.squares, one, one.sigma), 1 / len(apart.clients), one)

@@ -9,8 +9,11 @@ places are named as file:line:field.
 from __future__ import annotations
 
 import re
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,15 +47,21 @@ class Layout:
     home_given: bool  # whether the input says so; else clients go where fewest are
     warnings: tuple[str, ...] = ()  # what was left out
 
-    @property
+    @cached_property
     def links(self) -> NDArray[np.bool_]:
         """Of shape (clients, servers)."""
-        return self.airtime > 0
+        return np.asarray(self.airtime > 0)
+
+    @cached_property
+    def known(self) -> dict[Hashable, Any]:
+        """What others have worked out of it, to look up."""
+        return {}
 
     def without(self, dropped: NDArray[np.bool_]) -> Layout:
         """The same with fewer links."""
         return replace(self, airtime=np.where(dropped, 0.0, self.airtime))
 
+    @cached_property
     def apart(self) -> Layout:
         """Every client under its home server alone; servers that nobody calls home are left out."""
         alone = np.zeros_like(self.airtime)

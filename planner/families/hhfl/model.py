@@ -107,8 +107,11 @@ class Modes:
 
 
 def modes(layout: Layout, gaps: Gaps) -> Modes:
-    """Find the modes of one layout."""
-    return Moments.of(layout.links, layout.home, gaps).modes()
+    """Find the modes of one layout, which keeps them: only where gradients are known do they depend on the gaps."""
+    key = "modes" if gaps.points is None else gaps
+    if (found := layout.known.get(key)) is None:
+        found = layout.known[key] = Moments.of(layout.links, layout.home, gaps).modes()
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,7 +305,7 @@ class Airtime:
 
     def break_even(self, layout: Layout, E: int, Ge: int) -> dict[Objective, float]:
         """Divide what a cloud round takes by what it takes without overlap, by every objective."""
-        alone = layout.apart()
+        alone = layout.apart
         return {
             "airtime": self.of_a_round(layout, Ge) / self.of_a_round(alone, Ge),
             "time": self.seconds(layout, E, Ge) / self.seconds(alone, E, Ge),
@@ -378,7 +381,7 @@ def cloud_rounds(steps: float, round_steps: int) -> int:
 
 def reached_apart(layout: Layout, gaps: Gaps, task: Task, rounds: float) -> float:
     """Evaluate the loss above its minimum that HFL's bound reaches after so many cloud rounds."""
-    found = drift(modes(layout.apart(), gaps), gaps.squares, task, task.sigma)
+    found = drift(modes(layout.apart, gaps), gaps.squares, task, task.sigma)
     reached = float(Schedules.of(found, 1 / len(layout.clients), task).reached(rounds * task.E * task.Ge))
     return reached * (1 + 1e-9)  # or rounding could cost it a round more
 
@@ -459,7 +462,7 @@ def gains(
         "A": task.A * A,
         "Gamma": task.Gamma * whole / (2 * mu) / least if least else np.zeros_like(mu),
     }
-    drifts = [drift(modes(one, gaps), squares, task, known["sigma"]) for one in (layouts[0].apart(), *layouts)]
+    drifts = [drift(modes(one, gaps), squares, task, known["sigma"]) for one in (layouts[0].apart, *layouts)]
     found = Schedules.of(np.array(drifts), 1 / len(layouts[0].clients), task, **known)
     goal = found.reached(rounds * task.E * task.Ge)[0] if target is None else np.full(len(factors), target)
     steps = found.steps(goal)

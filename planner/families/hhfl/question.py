@@ -387,7 +387,7 @@ def _common(question: Question) -> _Common:
     """Price both ways to attach the clients."""
     gaps, task, cost, layout, goal = question.gaps, question.task, question.cost, question.layout, _goal(question)
     power = float(question.calibration.power(question.unevenness))
-    apart, hybrid = (priced(one, gaps, task, goal, cost) for one in (layout.apart(), layout))
+    apart, hybrid = (priced(one, gaps, task, goal, cost) for one in (layout.apart, layout))
     return _Common(question, goal, power, apart, hybrid.expected(apart, power))
 
 
@@ -433,7 +433,7 @@ def _every(question: Question, goal: float, apart: Option) -> Option | None:
     if question.task.Ge == 1:
         return None
     try:
-        found = priced(question.layout.apart(), question.gaps, replace(question.task, Ge=1), goal, question.cost)
+        found = priced(question.layout.apart, question.gaps, replace(question.task, Ge=1), goal, question.cost)
     except NoAnswerError:
         return None
     runs = question.calibrated(EVERY)

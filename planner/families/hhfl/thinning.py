@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from planner.families.hhfl.model import Airtime, Gaps, Mask, Modes, Moments, Sch
 
 MAX_STEPS = 400  # links that are dropped one by one
 MAX_TRIED = 200_000  # removals that are evaluated, in all
+KEPT = 2_000  # numbers of the modes of removals that are kept, and such modes
 BATCH = 18_000  # squared servers times removals that are evaluated at once
 
 
@@ -39,10 +41,17 @@ class Thinned:
 
     def after(self, count: int) -> Layout:
         """The layout without the first links of the path."""
-        gone = np.zeros(self.layout.airtime.shape, dtype=bool)
-        for step in self.path[:count]:
-            gone[step.client, step.server] = True
-        return self.layout.without(gone)
+        if count not in self.left:
+            gone = np.zeros(self.layout.airtime.shape, dtype=bool)
+            for step in self.path[:count]:
+                gone[step.client, step.server] = True
+            self.left[count] = self.layout.without(gone)
+        return self.left[count]
+
+    @cached_property
+    def left(self) -> dict[int, Layout]:
+        """The layouts that `after` has made."""
+        return {}
 
 
 def thin(
@@ -73,7 +82,7 @@ def thin(
     def steps_of(found: Modes) -> Floats:
         return Schedules.of(drift(found, gaps.squares, task, task.sigma), 1 / clients, task).steps(target)
 
-    apart = steps_of(modes(layout.apart(), gaps))
+    apart = steps_of(modes(layout.apart, gaps))
     now = float(apart * (steps_of(modes(layout, gaps)) / apart) ** power)
     for _ in range(steps):
         cases = _cases(links, kinds, layout)
@@ -85,7 +94,7 @@ def thin(
             complete = False
         tried += len(cases)
         parts = np.array_split(cases, -(-len(cases) * servers**2 // BATCH))
-        bounds = np.concatenate([steps_of(_removed(links, layout.home, gaps, part)) for part in parts])
+        bounds = np.concatenate([steps_of(_removed(layout, links, gaps, part)) for part in parts])
         after = apart * (bounds / apart) ** power
         saved = np.array([_saved(np.where(links[i], layout.airtime[i], 0), n, cost) for i, n in cases.tolist()])
         with np.errstate(divide="ignore"):
@@ -118,7 +127,21 @@ def _cases(links: Mask, kinds: NDArray[np.int64], layout: Layout) -> NDArray[np.
     return np.array(found, dtype=np.int64)
 
 
-def _removed(links: Mask, home: NDArray[np.int64], gaps: Gaps, cases: NDArray[np.int64]) -> Modes:
+def _removed(layout: Layout, links: Mask, gaps: Gaps, cases: NDArray[np.int64]) -> Modes:
+    """Modes of a layout with these links without one more, for each case.
+
+    Small ones are kept: other numbers of local steps and edge rounds, which come next, often drop the same links.
+    """
+    key = (links.tobytes(), cases.tobytes(), None if gaps.points is None else gaps)
+    found = layout.known.get(key)
+    if found is None:
+        found = _without_one(links, layout.home, gaps, cases)
+        if found.energy.size <= KEPT and len(layout.known) < KEPT:
+            layout.known[key] = found
+    return found
+
+
+def _without_one(links: Mask, home: NDArray[np.int64], gaps: Gaps, cases: NDArray[np.int64]) -> Modes:
     """Modes without one link, for each case, by what it changes in the moments."""
     known = Moments.of(links, home, gaps)
     i, n = cases.T

@@ -53,7 +53,7 @@ def answered(found: Raced) -> Overlap:
 def _rows(found: Raced) -> Iterator[Attached]:
     E, Ge = found.steps
     whence = _whence(found)
-    for id_, title, layout in (("hfl", "HFL", found.layout.apart()), ("hhfl", "HHFL", found.layout)):
+    for id_, title, layout in (("hfl", "HFL", found.layout.apart), ("hhfl", "HHFL", found.layout)):
         rounds, cost = found.rounds[id_], found.cost  # not whole ones: a race has few of them
         yield Attached(
             id=id_,

@@ -343,7 +343,7 @@ def test_gains_of_changed_constants_are_those_of_a_changed_task() -> None:
         gamma = (changed.zeta**2 + changed.delta**2) / (2 * mu)
         other = replace(TASK, sigma=TASK.sigma * sigma, mu=mu, A=TASK.A * A, Gamma=gamma)
         goal = overlap.reached_apart(layout, changed, other, 500)
-        steps = [overlap.priced(one, changed, other, goal, COST).local_steps for one in (layout.apart(), layout)]
+        steps = [overlap.priced(one, changed, other, goal, COST).local_steps for one in (layout.apart, layout)]
         assert gain == pytest.approx(steps[0] / steps[1], rel=1e-3)
 
 
@@ -425,7 +425,7 @@ def test_each_link_that_goes_is_the_cheapest_of_those_left(seed: int) -> None:
         left = left.without(gone)
         assert step.local_steps == pytest.approx(exact(left), rel=1e-9)
         assert step.links == int(left.links.sum())
-    assert np.array_equal(left.links[:, np.unique(layout.home)], layout.apart().links)
+    assert np.array_equal(left.links[:, np.unique(layout.home)], layout.apart.links)
 
 
 @pytest.mark.parametrize("sharing", ["per-client", "per-server"])
@@ -791,7 +791,7 @@ def test_the_record_s_predictions_are_those_of_the_planner() -> None:
         task = Task(seen.E, seen.Ge, 1.0, 0.1, 1.0, 5.0, (seen.zeta**2 + seen.delta**2) / 0.2)
         gaps = Gaps(seen.zeta, seen.delta)
         if seen.coverage == EVERY:
-            apart = read_layout(LAYOUT).apart()
+            apart = read_layout(LAYOUT).apart
             goal = overlap.reached_apart(apart, gaps, task, 500 / (seen.E * seen.Ge))
             steps = overlap.priced(apart, gaps, replace(task, Ge=1), goal, COST).local_steps  # by the catalogue's bound
             assert 0 <= steps - 500 / seen.bound * (1 - 1e-3) < 1 + 2e-3 * steps  # whole steps
