@@ -8,12 +8,14 @@ is that of Held and Karp (1970): the least 1-tree, with the multipliers of the n
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from planner.network.underlay import Floats, Indices
 
 EXACT = 13  # places up to which the dynamic programme is run
+SHORT = 64  # places of a tour that is kept
 KICKS = 100
 CLIMBS = 120  # steps of the bound
 SEGMENT = 3  # places that an Or-opt move takes along
@@ -43,8 +45,19 @@ def shortest_tour(costs: Floats, *, seed: int = 0, kicks: int = KICKS, climbs: i
     """Find a short closed tour through all places.
 
     ``costs[i, j]`` is from i to j, 0 or more. Where the dynamic programme is too large so many kicks are tried, and the
-    bound climbs so many steps.
+    bound climbs so many steps. Short ones are kept: a ring is asked for again with every number of passes.
     """
+    if len(costs) > SHORT:
+        return _shortest(costs, seed, kicks, climbs)
+    return _known(np.ascontiguousarray(costs, dtype=np.float64).tobytes(), len(costs), seed, kicks, climbs)
+
+
+@lru_cache(maxsize=512)
+def _known(costs: bytes, n: int, seed: int, kicks: int, climbs: int) -> Tour:
+    return _shortest(np.frombuffer(costs).reshape(n, n), seed, kicks, climbs)
+
+
+def _shortest(costs: Floats, seed: int, kicks: int, climbs: int) -> Tour:
     n = len(costs)
     if n <= EXACT:
         order = _exact(costs)
