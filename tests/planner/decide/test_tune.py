@@ -770,7 +770,7 @@ def test_a_refusal_names_local_steps_beyond_the_record_where_they_keep_to_the_bu
     assert code == 1 and "Allow more" in err and said not in err
 
 
-@pytest.mark.parametrize(("kind", "grade", "low", "high"), [("iid", "fair", 6.1, 10.5), ("both", "fair", 2.0, 4.7)])
+@pytest.mark.parametrize(("kind", "grade", "low", "high"), [("iid", "fair", 6.3, 10.9), ("both", "fair", 2.1, 4.9)])
 def test_evidence_of_more_local_steps_is_what_they_saved_on_record(plan, kind, grade, low, high) -> None:
     """The ratio of the record at 48 steps in place of 2, times what is predicted here: 24^off of the data file."""
     words = ("tune", "-G", "7", "-M", "16", "-H", kind, "--link-sharing", "per-client", "--model-size", "25MB")
