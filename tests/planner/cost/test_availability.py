@@ -488,8 +488,8 @@ def test_one_line_names_the_availability_that_a_recommended_ring_needs() -> None
 
 
 def test_divisions_are_searched_with_availability() -> None:
-    given = {"fleet.clients": "60", "problem.heterogeneity": "both", "network.client_link.up": "20Mbit/s"}
-    given |= {"availability.client": "97%", "plan.draws": "0"}
+    given = {"fleet.clients": "64", "problem.heterogeneity": "both", "network.client_link.up": "20Mbit/s"}
+    given |= {"network.client_link.latency": "200ms", "availability.client": "97%", "plan.draws": "0"}
     result = recommend(load(options={key: (key, value) for key, value in given.items()}))
     assert all(row.p_complete is not None for row in result.ranking)
     found = {d.groups: d.time_seconds for d in result.recommend.divisions if d.time_seconds is not None}

@@ -300,13 +300,13 @@ step_time = "0.4s"
 """
     faster = text.replace('"8Mbit/s"', '"100Mbit/s"').replace('"30Mbit/s"', '"100Mbit/s"')
     regions[0].write_text(text)
-    regions[1].write_text(faster.replace("local_steps = 10", "local_steps = 40"))
+    regions[1].write_text(faster.replace("local_steps = 10", "local_steps = 35"))
     found = planner.compare(*regions)
     up, down = "network.server_link.up", "network.server_link.down"
     assert found.compare["jointly"] == ["fleet.local_steps", down] and found.compare["instead"] == {down: [up]}
     for other in (up, down):
         rate = {other: "100Mbit/s"}
-        told = planner.recommend(regions[0], local_steps=40, settings=rate, details=False)
+        told = planner.recommend(regions[0], local_steps=35, settings=rate, details=False)
         assert {*told.recommended} == {*planner.recommend(regions[1], details=False).recommended}
     assert found.verdict.text.startswith("Local steps and server downlink (or server uplink) decide together: ")
     assert re.search(r"server uplink .* <- as well as server downlink", str(found))
