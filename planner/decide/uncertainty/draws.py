@@ -173,13 +173,18 @@ class _Affine:
     @classmethod
     def _fitted(cls, question: Question, objective: Objective, names: tuple[str, ...]) -> _Affine | None:
         """Fit the form, and ask the clock at three more places."""
-        now = {name: value for name, value, _ in of_clock(question) if name in names}
         size = 8 * question.model_bytes
-        # At unit latency and step time, and rates that send the model in one second, everything counts alike.
-        unit = {name: size if name.endswith(("up", "down")) else 1.0 for name in now}
-        unit |= {name: question.model_bytes for name in now if name == "model_size"}
-        half = {name: value / 2 if value == size else 2 * value for name, value in unit.items()}
+        every = {name: value for name, value, _ in of_clock(question)}
+        now = {name: value for name, value in every.items() if name in names}
+        other = {f"{t}.{a}": f"{t}.{b}" for t in question.network.named for a, b in (("up", "down"), ("down", "up"))}
+        rates = [name for name in now if name in other]
+        # At unit latency and step time, and rates that send the model in one second, everything counts alike. Beside a
+        # rate that stays, the one that moves takes as long, twice as long and half as long: either is the longer once.
+        unit = {name: question.model_bytes if name == "model_size" else 1.0 for name in now}
+        unit |= {name: size if other[name] in now else every[other[name]] for name in rates}
+        half = {name: value / 2 if name in rates else 2 * value for name, value in unit.items()}
         probes = [unit, half, *({**unit, name: value} for name, value in half.items())]
+        probes += [{**unit, name: 2 * unit[name]} for name in rates if other[name] not in now]
         for tier in question.network.named:
             probes.append({name: (half if name.startswith(f"{tier}.") else unit)[name] for name in now})
         form = cls(question, objective, names, np.zeros((0, 0)))
