@@ -291,13 +291,14 @@ def changes(answer: Answer) -> Iterator[tuple[str, str]]:
     known.sort(key=lambda one: one.parameter not in words)
     found = list(_in_words(answer, known))
     if found:
-        section = "" if answer.verdict.cases else " break-even"  # a page with cases has few lines left
+        section = "" if answer.verdict.cases else " break-even"
         left = f"; {len(found) - most} more: --explain{section}" if len(found) > most else ""
         at = ["own links"] * (SHARING in decided)
         at += [f"{key} = {known.value}" for key, known in answer.scenario.items() if known.source.startswith(SEARCHED)]
         said = (", ".join(at) + _held(answer) + ": ") * bool(at) + "; ".join(found[:most])
-        fits = len(said) <= COLUMNS - LABELLED < len(said + left)  # alone: the sections of --explain have the others
-        yield "Changes", said if answer.verdict.cases and fits else said + left
+        alone, both = (len(textwrap.wrap(text, COLUMNS - LABELLED)) for text in (said, said + left))
+        # a page with cases has few lines left, and the sections of --explain have the others
+        yield "Changes", said if answer.verdict.cases and alone < both else said + left
 
 
 def _held(answer: Answer, one: Sensitivity | None = None) -> str:
