@@ -178,7 +178,9 @@ class Task:
         if walked is not None and wanted.moves is not None:
             return walked.group_of[self.unit], made
         found = grouping.solve(self.problem, wanted.seed, wanted.restarts)
-        if walked is not None and walked.value() <= found.value() * (1 + grouping.STILL):
+        apart = self.points - np.average(self.points, axis=0, weights=self.mass)
+        rounding = grouping.STILL * float(self.mass @ (apart**2).sum(axis=1))  # of groups that are all alike
+        if walked is not None and walked.value() <= found.value() * (1 + grouping.STILL) + rounding:
             return walked.group_of[self.unit], made
         chosen = found.group_of[self.unit]
         if self.present is not None and self.costs is None:

@@ -205,7 +205,8 @@ def _verdict(
         both = tuple(dict.fromkeys((*best, *beyond)))
         unknown = list(dict.fromkeys(_unknown(row.parameter, deciding, scenario.tier_names) for row in deciding))
         verb = "decides" if len(unknown) == 1 else "decide"
-        text = f"{one_of(algorithms(question, both))} by {by}: {join(unknown)} {verb}."
+        which = one_of(algorithms(question, both))
+        text = f"{which[:1].upper()}{which[1:]} by {by}: {join(unknown)} {verb}."
         cases = tuple(_cases(question, deciding[0], best))
         return Verdict(status="depends", on=deciding[0].parameter, cases=cases, text=text), deciding
     each = algorithms(question, best)

@@ -192,7 +192,10 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     ]
     alike = [] if in_vain else tuning.alike(found, chosen, budget, scenario.resolution, weighed)
     why = "" if in_vain else "within the predictor's error"
-    verdict = _verdict(search, chosen, given, better, beside, why)
+    least = min(one.amount(aim) for one in best if budget.allows(one))
+    known = tuning.on_record(question) >= chosen.P * chosen.K and least < chosen.amount(aim)
+    most = f", of at most {predictor_record.most_steps(question):g} local steps in a round" if known else ""
+    verdict = _verdict(search, chosen, given, better, beside, (why, most))
     others = [one.topology for one in tied if one.topology != chosen.topology]
     which = names_or(others) if 0 < len(others) <= LISTED else f"{len(others)} others"
     toss_up = f"{title(chosen.topology)} is a toss-up for {aim} with {which}." if others else ""
@@ -371,37 +374,41 @@ def _worth_it(search: _Search, given: Choice, better: Choice, best: Iterable[Cho
 
 
 def _verdict(
-    search: _Search, chosen: Choice, given: Choice | None, better: Choice, cheaper: Choice | None, why: str
+    search: _Search,
+    chosen: Choice,
+    given: Choice | None,
+    better: Choice,
+    cheaper: Choice | None,
+    said: tuple[str, str],
 ) -> Verdict:
     """Say what to use, what it saves of what the present K and P take, and what else comes near.
 
-    ``better`` is what is predicted to take the least, and ``why`` the choice is another where it is; ``cheaper`` saves
-    most for a little more.
+    ``better`` is what is predicted to take the least, ``cheaper`` saves most for a little more. ``said`` is why the
+    choice is another than the better one, and of which choices it takes the least, where not of all.
     """
-    aim, budget = search.aim, search.budget
+    aim, budget, (why, of_these) = search.aim, search.budget, said
     parts, ratio, runner_up = [], None, ""
     within = f" within {budget}" if budget.limits else ""
     if given is None:
-        parts.append(f"Use {_named(chosen)}: the least {aim}{within}.")
+        parts.append(f"Use {_named(chosen)}: the least {aim}{within}{of_these}.")
     elif given == chosen != better:
         changes = _changes(search, better, given)
         which = _named(better) if better.topology != given.topology else better.steps
-        said = f"{which} would take {changes}{f', {why}' if why else ''}"
-        parts.append(f"Keep {_named(chosen)}{within}: {said}.")
+        parts.append(f"Keep {_named(chosen)}{within}: {which} would take {changes}{f', {why}' if why else ''}.")
         if better.amount(aim) > 0:
             ratio, runner_up = Quantity(given.amount(aim) / better.amount(aim)), _id(better)
     elif given == chosen:
         parts.append(f"Keep {_named(chosen)}: no choice tried takes less {aim}{within}.")
     else:
         than = _named(given) if given.topology != chosen.topology else given.steps
-        least = f"the least {aim}{within}"
-        said = f"{_changes(search, chosen, given)} than {than}"
+        least = f"the least {aim}{within}{of_these}"
+        saves = f"{_changes(search, chosen, given)} than {than}"
         if not budget.allows(given):
-            said = f"{least}, which no topology tried keeps to at {given.steps}"
+            saves = f"{least}, which no topology tried keeps to at {given.steps}"
         elif budget.limits:
-            said = f"{least}; {said}"
+            saves = f"{least}; {saves}"
         beside = _beside_the_aim(search, chosen, given)
-        parts.append(f"Use {_named(chosen)}{f' for its {join(beside)}' if beside else ''}: {said}.")
+        parts.append(f"Use {_named(chosen)}{f' for its {join(beside)}' if beside else ''}: {saves}.")
         if budget.allows(given) and chosen.amount(aim) > 0:
             ratio, runner_up = Quantity(given.amount(aim) / chosen.amount(aim)), _id(given)
     if cheaper is not None:

@@ -285,7 +285,7 @@ def faster(
     one = _is_one_algorithm(question, best[0], SINGLE[who.id][0])
     one = one and math.isclose(question.rounds()[best[0]], who.rounds, rel_tol=scenario.resolution)
     close = is_close(question, 1 / worst if worst else math.inf, scenario.resolution, one=one)
-    return found.replaced(advised=advised, within_error=close)
+    return found.replaced(advised=advised, within_error=close, same_rounds=one)
 
 
 def _over_links(question: Question, objective: Objective, who: Baseline, least: float) -> Faster:
@@ -467,8 +467,9 @@ def without_servers(baseline: Faster, scenario: Scenario, objective: Objective) 
     if baseline.through is not None:
         takes += f" over clients' own links to the top, {times(baseline.through)} over the links of servers"
     if baseline.advised:
-        close, do = (", within the predictor's error", "try") if baseline.within_error else ("", "use")
-        return f"{name} {takes}{close}: {do} it unless you need {servers}."
+        why, do = (", within the predictor's error", "try") if baseline.within_error else ("", "use")
+        why = " in as many rounds" if baseline.same_rounds and baseline.through is None else why
+        return f"{name} {takes}{why}: {do} it unless you need {servers}."
     return f"{name} without {servers} {takes}."
 
 

@@ -116,6 +116,9 @@ class Faster(Part):
     ratio: Quantity = field("its amount over that of the best row; below 1, up to 1.25 where the server does not wait")
     advised: bool = field("whether to use it unless servers in between are needed", default=False)
     within_error: bool = field("whether the predictor's error covers the ratio to the best row", default=False)
+    same_rounds: bool = field(
+        "whether both are one algorithm, of as many rounds: no error is in the ratio", default=False
+    )
     through: Quantity | None = field(
         "the ratio where clients share the links of servers, which are slower than their own; null where none is",
         default=None,

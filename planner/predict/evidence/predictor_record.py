@@ -211,7 +211,8 @@ def beyond_sizes(question: Question) -> str:
     for symbol, (words, most) in sizes.items():
         own = question.values[symbol]
         if own > most * math.exp(FAR):
-            return f"no measured run had {own:,.0f} {words}, {most:,.0f} at most"
+            those = f" of over {MANY_STEPS:g} local steps in a round" if of_many_steps(question) else ""
+            return f"no measured run{those} had {own:,.0f} {words}, {most:,.0f} at most"
     return ""
 
 

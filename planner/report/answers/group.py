@@ -76,7 +76,8 @@ def grouped(
     task = Task.of(path, wanted)
     chosen, made = task.solved(wanted)
     present, problem, table = task.present, task.problem, task.table
-    after, before = task.summary(chosen), None if present is None else task.summary(present, chosen=False)
+    before = None if present is None else task.summary(present, chosen=False)
+    after = task.summary(chosen, chosen=present is None or not np.array_equal(chosen, present))
     bought, about, unknown = _effect(scenario, path, task, chosen, wanted.seed)
     steps = task.moved(made, before["delta2"] if before else 0.0)
     data = {

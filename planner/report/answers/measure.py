@@ -26,6 +26,7 @@ from planner.report.document import Cell, Column, Document, Table
 from planner.report.page import told
 
 SHOWN = 5  # clients and groups that are named in data
+UNUSUAL = 2.0  # times an equal share of a deviation: from there on one is named on a page
 CONCENTRATION_CELLS = 250_000  # counts that concentrations are fitted to
 
 
@@ -358,12 +359,12 @@ def _facts(answer: Measurement) -> Iterator[tuple[str, str]]:
     yield "Data", f"{counted(data['clients'], 'client')}, {data['labels']} labels, {data['samples']:,} samples{each}"
     unusual = [
         f"{noun} {shortened(row[noun], 20)}: {shortened(row['label'], 20)}, {percent(row[share])} of {symbol}^2"
-        for noun, share, key, symbol in (
-            ("client", "share_of_zeta2", "dominant_clients", data["tiers"][-1]["symbol"]),
-            ("group", "share_of_delta2", "dominant_groups", data["tiers"][0]["symbol"]),
+        for noun, share, key, symbol, count in (
+            ("client", "share_of_zeta2", "dominant_clients", data["tiers"][-1]["symbol"], data["clients"]),
+            ("group", "share_of_delta2", "dominant_groups", data["tiers"][0]["symbol"], data["groups"]),
         )
         for row in data[key][:1]
-        if not _unshown([tier for tier in answer.rows if tier.id == symbol])
+        if not _unshown([tier for tier in answer.rows if tier.id == symbol]) and row[share] * count > UNUSUAL
     ]
     if unusual:
         yield "Unusual", "; ".join(unusual)

@@ -851,9 +851,21 @@ def test_what_sampling_explains_is_not_said_to_differ(plan, tmp_path: Path) -> N
     assert "Unusual" in different and "no difference" not in different
     apart = [
         f"g{g},c{g}{i}," + ",".join(map(str, rng.multinomial(60, shares)))
-        for g, shares in enumerate(([0.7, 0.2, 0.1], [0.2, 0.6, 0.2], [0.1, 0.2, 0.7]))
+        for g, shares in enumerate(([0.7, 0.2, 0.1], *[[0.2, 0.4, 0.4]] * 5))
         for i in range(3)
     ]
     file.write_text("group,client,a,b,c\n" + "\n".join(apart) + "\n")
     said = plan("measure", str(file))[1]  # only groups are shown to differ: no client is unusual
-    assert said.count("[0, ") == 2 and "Unusual  group" in said and "Unusual  client" not in said
+    assert said.count("[0, ") == 2 and "Unusual  group g0: a, " in said and "Unusual  client" not in said
+
+
+def test_nobody_is_unusual_where_all_differ_alike(plan, tmp_path: Path) -> None:
+    """The first of thirty clients with the same share of the deviation was called unusual, with 3 % of it."""
+    file = tmp_path / "alike.csv"
+    rows = [f"g{i % 5},c{i}," + ",".join("240" if k == i // 5 else "2" for k in range(6)) for i in range(30)]
+    file.write_text("group,client,a,b,c,d,e,f\n" + "\n".join(rows) + "\n")
+    assert "Unusual" not in plan("measure", str(file))[1]
+    code, out, _ = plan("group", str(file), "--groups", "5", "--output", str(tmp_path / "same.csv"))
+    assert code == 0 and "delta^2 0 -> 0;" in " ".join(plan("group", str(file), "--groups", "5")[1].split())
+    kept = [line.split(",")[:2] for line in (tmp_path / "same.csv").read_text().splitlines()]
+    assert sorted(kept[1:]) == sorted([f"c{i}", f"g{i % 5}"] for i in range(30))  # nobody moves where nothing is gained

@@ -93,7 +93,7 @@ def test_one_star_in_groups_that_go_once_is_one_tier_with_hops_more() -> None:
         assert (answer.row("fedavg").rounds == answer.row("star-star").rounds) == same
         assert answer.verdict.baseline.advised
         assert answer.verdict.baseline.within_error != same
-        assert ("the time: use it unless you need group servers" in answer.verdict.text) == same
+        assert ("the time in as many rounds: use it unless you need group servers" in answer.verdict.text) == same
         assert ("the time, within the predictor's error: try it unless" in answer.verdict.text) != same
 
 
@@ -144,7 +144,7 @@ def test_one_tier_is_advised_alike_whether_topologies_tie_and_whoever_comes(
     assert (answer.verdict.status == "toss-up") == tied
     assert one.advised
     assert one.within_error == close
-    assert ("the time: use it unless you need group servers." in answer.verdict.text) != close
+    assert ("the time in as many rounds: use it unless you need group servers." in answer.verdict.text) != close
     assert ("within the predictor's error: try it unless you need group servers." in answer.verdict.text) == close
 
 
@@ -163,7 +163,7 @@ def test_one_group_is_one_tier_with_a_server_more_and_its_confidence_is_not_that
     assert answer.scenario["G"].value == 1
     assert answer.row("fedavg").rounds == answer.rows[0].rounds
     ratio = times(answer.row("fedavg").time_seconds / answer.rows[0].time_seconds)
-    advice = f"FedAvg takes {ratio} the time: use it unless you need group servers."
+    advice = f"FedAvg takes {ratio} the time in as many rounds: use it unless you need group servers."
     assert answer.verdict.text.startswith(
         f"{advice} Else take 1 group of 12, the fewest of a toss-up of 1 to 12. Use Star-Star"
     )
@@ -256,7 +256,7 @@ def test_a_toss_up_has_advice_where_one_tier_takes_less_than_all_that_tie(tiers:
     assert len(tied) > 1
     assert all(answer.row("fedavg").time_seconds < row.time_seconds for row in tied)
     ratio = times(answer.row("fedavg").time_seconds / min(row.time_seconds for row in tied))
-    assert f"FedAvg takes {ratio} the time: use it unless you need {servers}." in answer.verdict.text
+    assert f"FedAvg takes {ratio} the time in as many rounds: use it unless you need {servers}." in answer.verdict.text
 
 
 def test_nothing_is_said_where_topologies_win() -> None:
