@@ -159,7 +159,11 @@ def in_order(question: Question, rounds: Mapping[str, float], prices: Mapping[st
     totals = {t: rounds[t] * price for t, price in prices.items()}
     run = {t: ceil_rounds(rounds[t]) * price for t, price in prices.items()}
     left = _left(question, totals, rounds)
-    return dict(sorted(totals.items(), key=lambda item: (run[item[0]], item[1], left[item[0]])))
+
+    def key(item: tuple[str, float]) -> tuple[float, ...]:  # what differs in the last digits alone is one algorithm's
+        return (*(float(f"{one:.12g}") for one in (run[item[0]], item[1])), left[item[0]])
+
+    return dict(sorted(totals.items(), key=key))
 
 
 def _left(question: Question, totals: Mapping[str, float], rounds: Mapping[str, float]) -> dict[str, float]:

@@ -101,7 +101,10 @@ def write_folder(folder: str | Path, files: Mapping[str, str]) -> None:
         raise ScenarioError("--output: the name is empty. Name a folder.")
     try:
         if os.path.lexists(target) and not (target.is_dir() and not target.is_symlink() and not any(target.iterdir())):
-            raise ScenarioError(f"{told} exists. Name a new folder, or remove this one first.")
+            raise ScenarioError(
+                f"{told} exists, and a folder is never overwritten. Name a new folder, or remove this one first.",
+                code="E034",
+            )
         if not target.parent.is_dir():
             raise ScenarioError(f"{told} is in a folder that does not exist. Make it first.")
         made = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name[:60]}.", suffix=".part"))

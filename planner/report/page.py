@@ -293,12 +293,17 @@ def changes(answer: Answer) -> Iterator[tuple[str, str]]:
     if found:
         section = "" if answer.verdict.cases else " break-even"
         left = f"; {len(found) - most} more: --explain{section}" if len(found) > most else ""
-        at = ["own links"] * (SHARING in decided)
-        at += [f"{key} = {known.value}" for key, known in answer.scenario.items() if known.source.startswith(SEARCHED)]
+        at = [f"{key} = {known.value}" for key, known in answer.scenario.items() if known.source.startswith(SEARCHED)]
         said = (", ".join(at) + _held(answer) + ": ") * bool(at) + "; ".join(found[:most])
-        alone, both = (len(textwrap.wrap(text, COLUMNS - LABELLED)) for text in (said, said + left))
+        if SHARING in decided:  # followed from the case of own links, in a word where that spares a line
+            said = min((f"{own}: {said}" for own in ("own links", "own")), key=_lines)
         # a page with cases has few lines left, and the sections of --explain have the others
-        yield "Changes", said if answer.verdict.cases and alone < both else said + left
+        yield "Changes", said if answer.verdict.cases and _lines(said) < _lines(said + left) else said + left
+
+
+def _lines(text: str) -> int:
+    """How many lines of a page a fact takes."""
+    return len(textwrap.wrap(text, COLUMNS - LABELLED))
 
 
 def _held(answer: Answer, one: Sensitivity | None = None) -> str:

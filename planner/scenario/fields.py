@@ -336,6 +336,8 @@ def _tree(value: Any, field: str) -> int | Tree:
                 "or both, ring:4/star:5; star:6 is one tier.",
                 code="E044",
             ) from None
+    if "/" not in value and len(parts := value.split(",")) > 1:
+        raise ScenarioError(f"{field}: {value!a:.60} has commas. Write {'/'.join(map(str.strip, parts))!a:.60}.")
     patterns, sizes = [], []
     for part in value.split("/"):
         pattern, _, size = part.partition(":") if not part.strip().isdigit() else ("", "", part)

@@ -174,11 +174,13 @@ def _verdict(found: Answer, rows: Sequence[Communication]) -> Verdict:
     local = _local(found)
     if local is not None and ratio < 1 + NEAR:
         other = next(row for row in rows if row.id == "el-local")
+        more = f"{times(local.bytes / found.hubs.bytes)} the traffic"
         if ratio > 1 - NEAR:
-            traffic = f" and {times(local.bytes / found.hubs.bytes)} the traffic" if aim != "traffic" else ""
+            traffic = f" and {more}" if aim != "traffic" else ""
             text = f"Toss-up for {aim}: {hubs}, or EL-Local with {times(ratio)} the {aim}{traffic}.{drawn}"
             return Verdict(status="toss-up", best=(rows[0].id, other.id), ratio=Quantity(ratio), text=text)
-        text = f"Use no hubs: EL-Local takes {times(ratio)} the {aim} of {hubs}.{drawn}"
+        at = f", for {more}" if aim != "traffic" and local.bytes > found.hubs.bytes * (1 + NEAR) else ""
+        text = f"Use no hubs: EL-Local takes {times(ratio)} the {aim} of {hubs}{at}.{drawn}"
         return Verdict(status="not-worth-it", best=(other.id,), ratio=Quantity(ratio), text=text)
     each = "all" if budgets.b_hs == n else f"{budgets.b_hs:,} of"
     text = f"Use {counted(budgets.n_h, 'hub')} for {aim}: each averages {each} {n:,} nodes."

@@ -865,7 +865,7 @@ def test_nobody_is_unusual_where_all_differ_alike(plan, tmp_path: Path) -> None:
     rows = [f"g{i % 5},c{i}," + ",".join("240" if k == i // 5 else "2" for k in range(6)) for i in range(30)]
     file.write_text("group,client,a,b,c,d,e,f\n" + "\n".join(rows) + "\n")
     assert "Unusual" not in plan("measure", str(file))[1]
-    code, out, _ = plan("group", str(file), "--groups", "5", "--output", str(tmp_path / "same.csv"))
+    code, _, _ = plan("group", str(file), "--groups", "5", "--output", str(tmp_path / "same.csv"))
     assert code == 0 and "delta^2 0 -> 0;" in " ".join(plan("group", str(file), "--groups", "5")[1].split())
     kept = [line.split(",")[:2] for line in (tmp_path / "same.csv").read_text().splitlines()]
     assert sorted(kept[1:]) == sorted([f"c{i}", f"g{i % 5}"] for i in range(30))  # nobody moves where nothing is gained

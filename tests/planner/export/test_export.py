@@ -375,7 +375,8 @@ def test_a_folder_that_holds_something_stays_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "task.py").write_text("mine")
     (tmp_path / "file").write_text("mine")
-    for name, wanted in (("run", "exists. Name a new folder"), ("file", "exists"), ("no/run", "does not exist")):
+    never = "exists, and a folder is never overwritten. Name a new folder"
+    for name, wanted in (("run", never), ("file", "exists"), ("no/run", "does not exist")):
         with pytest.raises(planner.ScenarioError, match=wanted):
             written(tmp_path / name, **FLEET)
     assert sorted(str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*")) == ["file", "run", "run/task.py"]
