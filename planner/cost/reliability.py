@@ -72,7 +72,7 @@ def attend(spec: RoundSpec, availability: Availability) -> Attendance:
         return replace(there, traffic=there.traffic[1:])
     if len(tiers) > 2 or tiers[0].passes > 1:
         raise CostError(
-            "availability: participation is counted for one tier and for two, the upper with one pass. Leave the "
+            "availability: participation is counted for one tier and for two, with one pass of the upper. Leave the "
             f"availability out, or ask about two tiers: --groups {math.prod(t.size or 1 for t in tiers[:-1])} "
             f"--clients-per-group {tiers[-1].size}."
         )

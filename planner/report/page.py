@@ -402,13 +402,14 @@ def evidence(answer: Answer) -> Iterator[tuple[str, str]]:
         yield "Evidence", f"weak: {first.weak}"
         return
     level: str = "fair" if (first.far or first.until) and first.level == "good" else first.level
-    level += f" to {first.until} rounds" if first.until else " on rounds" if first.nearest else ""
+    by_time = first.nearest and _sure_by_time(answer)  # then the record says less than the confidence
+    level += f" to {first.until} rounds" if first.until else " on rounds" if first.nearest and not by_time else ""
     if first.far:
-        by_time = ", none close; times decide" if _sure_by_time(answer) else " cases, though none is close"
-        yield "Evidence", f"{level}: right in {first.right} of {first.of}{by_time}"
+        near = ", none close, by rounds alone" if by_time else " cases, though none is close"
+        yield "Evidence", f"{level}: right in {first.right} of {first.of}{near}"
         return
-    if first.nearest and _sure_by_time(answer):
-        yield "Evidence", f"{level}: right in {first.right} of {first.of} near cases; times decide"
+    if by_time:
+        yield "Evidence", f"{level}: right in {first.right} of {first.of} near cases by rounds alone"
         return
     where = f"the {first.of} nearest measured cases" if first.nearest else f"{first.of} ({first.dataset})"
     yield "Evidence", f"{level}: right in {first.right} of {where}"
