@@ -736,3 +736,21 @@ def test_a_plan_is_not_said_to_be_taken_in_place_of_itself() -> None:
     best, *_ = re.findall(r"the best is (S1 = \d+ and S2 = \d+)", " ".join(said.split()))
     assert f"taken is {best.replace(' and', ',')}" not in " ".join(said.split())
     assert "at S1 = 2, S2 = 2." in " ".join(said.split())
+
+
+def test_what_more_local_steps_than_runs_had_would_take_is_said(plan) -> None:
+    """Plans of over 50 local steps are passed over where they save less than predictions are off."""
+    fleet = ("-G", "8", "-M", "40", "-H", "dirichlet:intra=0.5,inter=0.3", "--uplink", "5Mbit/s", "-P", "1")
+    words = ("recommend", *fleet, "--model-size", "12MB", "--step-time", "0.4s", "--link-sharing", "per-client")
+
+    def asked(steps: str) -> dict[str, Any]:
+        return dict(json.loads(plan(*words, "--target", "0.4", "-K", steps, "--json")[1]))
+
+    taken = asked("1:60")
+    (said,) = (one["text"] for one in taken["warnings"] if "no measured run had as many local steps" in one["text"])
+    more, ratio = re.match(r"K = (\d+) would take (0\.\d+)x the time, within the predictor's error", said).groups()  # type: ignore[union-attr]
+    assert taken["scenario"]["K"]["value"] <= 50 < int(more)
+    there, here = (
+        min(row["time_seconds"]["value"] for row in one["rows"] if not row["baseline"]) for one in (asked(more), taken)
+    )
+    assert f"{there / here:.2g}" == ratio
