@@ -66,7 +66,7 @@ def test_evidence_says_where_no_measured_case_is_close() -> None:
     close = planner.recommend(G=10, M=10)
     assert "though none is close" not in close.explain("uncertainty").replace("\n", " ")
     near = evidence_line(G=10, M=10, heterogeneity="intra", rounds=40)
-    assert near.startswith("Evidence  good: right in ") and near.endswith(" near cases by rounds alone")
+    assert near.startswith("Evidence  good: right in ") and near.endswith(" near cases, by rounds")
 
 
 @pytest.mark.usefixtures("unflipped")
