@@ -343,9 +343,8 @@ class _Walk:
     def beyond(self, seen: _Seen) -> _Seen:
         """Look at every whole number for a while beyond the nearest changes, where whole rounds may turn them back."""
         ends = [(found.at, side) for side in (-1, 1) if (found := self.change(seen, side))]
-        more = [start + side * np.arange(1.0, NEAR + 1) for start, side in ends]
-        new = np.setdiff1d(np.concatenate([*more, seen.at[:0]]), seen.at)
-        new = new[(new > seen.at[0]) & (new < seen.at[-1])]
+        more = {start + side * i for start, side in ends for i in range(1, NEAR + 1)} - {*seen.at.tolist()}
+        new = np.array(sorted(value for value in more if seen.at[0] < value < seen.at[-1]))
         if not len(new):
             return seen
         at, totals = _merged([(seen.at, seen.totals), (new, self.totals(new))])

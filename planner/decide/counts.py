@@ -171,8 +171,8 @@ class _Search:
     def taken(self) -> _Plan:
         """The plan with the fewest groups of those between which predictions cannot decide: a server less for each.
 
-        Of plans of these groups that are within the predictor's median error, as `tuning.recommended` takes it, one
-        with no more local steps in a round than measured runs had.
+        Of plans of these groups that are within the predictor's median error of the least one with no more local steps
+        in a round than measured runs had, as in `steps_and_rates`.
         """
         found, known = next(plan for plan in self.order if self.groups(plan) == self.level[0]), self.checked
         if known is None or known is found or known.division != found.division:

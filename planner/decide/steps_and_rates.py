@@ -192,9 +192,9 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     ]
     alike = [] if in_vain else tuning.alike(found, chosen, budget, scenario.resolution, weighed)
     why = "" if in_vain else "within the predictor's error"
-    least = min(one.amount(aim) for one in best if budget.allows(one))
-    known = tuning.on_record(question) >= chosen.P * chosen.K and least < chosen.amount(aim)
-    most = f", of at most {predictor_record.most_steps(question):g} local steps in a round" if known else ""
+    least, record = search.least(best), tuning.on_record(question)
+    passed_over = least is not None and least.P * least.K > record >= chosen.P * chosen.K
+    most = f", of at most {predictor_record.most_steps(question):g} local steps in a round" if passed_over else ""
     verdict = _verdict(search, chosen, given, better, beside, (why, most))
     others = [one.topology for one in tied if one.topology != chosen.topology]
     which = names_or(others) if 0 < len(others) <= LISTED else f"{len(others)} others"

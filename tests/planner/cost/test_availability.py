@@ -583,7 +583,9 @@ def test_turns_are_given_as_an_answer_names_them() -> None:
     """The change that an answer lists is that of the same command with what it names."""
     words = SLOW | {"model_size": "10MB"}
     there = planner.flip(**words, settings={"plan.draws": 0}).flip.settings
-    for one in (one for one in there if one.parameter == "availability.detect"):
+    named = [one for one in there if one.parameter == "availability.detect"]
+    assert {one.other for one in named} == {"1 turn", "6 turns"}
+    for one in named:
         given = planner.recommend(**words, settings={"plan.draws": 0, "availability.detect": one.other})
         assert float(given.row(one.best[0]).time_seconds) == pytest.approx(one.time_seconds, rel=1e-9)
     usual, told = (

@@ -313,11 +313,7 @@ def test_rates_are_those_at_which_least_is_left() -> None:
     steps = np.geomspace(1e-3, 1.98, 800)[:, None]
     factor = (1 - steps * NARROW) ** 2
     least = []
-    for local in (
-        2 * 1.5**8,
-        60,
-        2 * 1.5**9,
-    ):  # two a round; 30 rounds are between two rows
+    for local in (2 * 1.5**8, 60, 2 * 1.5**9):  # two steps a round: 30 rounds lie between two rows of the table
         noise = (1 - factor**local) / (1 - factor) * steps**2 * NARROW / 2
         left = 1.5 * factor**local @ SHARES["loss"] + noise.mean(-1) * 1.2**2 / 4
         least.append((left.min(), steps[left.argmin(), 0]))
