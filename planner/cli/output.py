@@ -126,7 +126,14 @@ def filed(
 
     reports = dict(asked.reports)
     if reports:
-        page = reported(result, scenario, command or _arguments())
+        from planner.io.progress import progress
+        from planner.report.sheet import report
+
+        progress("drawing the report ...")
+        typed = command or _arguments()
+        laid = laid_out(result.answer, Asked(), typed)
+        page = report(laid, scenario=result.scenario, pictures=result.pictures, toml=scenario, command=typed)
+        progress("")
         for option, file in reports.items():
             atomic.write(file, page, asked.force, option)
         if find_spec("matplotlib") is None:
@@ -143,23 +150,6 @@ def filed(
         else:
             atomic.write(asked.file, content, asked.force)
     return tuple(dict.fromkeys([*reports.values(), *([asked.file] if asked.file is not None else [])]))
-
-
-def reported(result: Result, scenario: str, command: tuple[str, ...]) -> str:
-    """Write an answer as a report."""
-    from planner.io.progress import progress
-    from planner.report.sheet import report
-
-    progress("drawing the report ...")
-    text = report(
-        laid_out(result.answer, Asked(), command),
-        scenario=result.scenario,
-        pictures=result.pictures,
-        toml=scenario,
-        command=command,
-    )
-    progress("")
-    return text
 
 
 def _arguments() -> tuple[str, ...]:

@@ -198,15 +198,12 @@ def _listed(listed: Listed) -> dict[str, tuple[str, ...]]:
 def _numbered(topology: Topology, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Name clients and groups by their numbers, from 1."""
     sizes = [tier.size or tier.taking_part for tier in topology.tiers]
+    words = ["".join(c for c in name.lower() if c.isascii() and c.isalnum()) or "tier" for name in names]
     found = {}
     for place in product(*(range(1, size + 1) for size in sizes)):
-        parts = [f"{_word(name)}{'-'.join(map(str, place[: i + 1]))}" for i, name in enumerate(names)]
+        parts = [f"{word}{'-'.join(map(str, place[: i + 1]))}" for i, word in enumerate(words)]
         found[parts[-1]] = tuple(parts[:-1])
     return found
-
-
-def _word(name: str) -> str:
-    return "".join(c for c in name.lower() if c.isascii() and c.isalnum()) or "tier"
 
 
 def _named(topology: Topology, file: Path) -> dict[str, tuple[str, ...]]:

@@ -45,7 +45,7 @@ def matching_decomposition(links: NDArray[np.bool_]) -> NDArray[np.bool_]:
     colors = int(links.sum(axis=0).max()) + 1
     at = np.full((n, colors), -1, dtype=np.intp)  # the neighbour by each colour
     for u, v in np.argwhere(np.triu(links)).tolist():
-        fan = _fan(links, at, u, v)
+        fan = _fan(at, u, v)
         c, d = (int(np.flatnonzero(at[end] < 0)[0]) for end in (u, fan[-1]))
         _swap(at, u, c, d)
         k = next(k for k, w in enumerate(fan) if at[w, d] < 0)  # that prefix is a fan still, as only c and d have moved
@@ -61,7 +61,7 @@ def matching_decomposition(links: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return found[found.any(axis=(1, 2))]
 
 
-def _fan(links: NDArray[np.bool_], at: NDArray[np.intp], u: int, v: int) -> list[int]:
+def _fan(at: NDArray[np.intp], u: int, v: int) -> list[int]:
     """Neighbours of u from v on, the colour of each link to the next being free at the one before."""
     fan, left = [v], {int(w): c for c, w in enumerate(at[u]) if w >= 0}
     while True:

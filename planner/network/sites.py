@@ -47,10 +47,6 @@ class Sites:
             self.work[left],
         )
 
-    def regrouped(self, group: Indices) -> Sites:
-        """The same clients in other groups."""
-        return replace(self, group=group)
-
     def together(self) -> Sites:
         """The same clients in one group."""
         return replace(self, group=np.zeros_like(self.group), groups=("all",))

@@ -14,7 +14,7 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -145,6 +145,8 @@ class Linked(Underlay):
     # add up, and else the slowest link decides
     stored: bool = False
     shared: bool = True  # whether transfers at the same time share the links on which they meet
+    # shortest paths from the places that were asked about
+    _trees: dict[int, tuple[Floats, Floats, Indices]] = field(init=False, default_factory=dict)
 
     def between(self, rows: Indices, columns: Indices) -> Hops:
         """Shortest paths."""
@@ -199,11 +201,6 @@ class Linked(Underlay):
                     arriving[there] = link
                     heapq.heappush(heap, (*reach, there))
         return np.array([far for far, _ in best]), slow, arriving
-
-    @cached_property
-    def _trees(self) -> dict[int, tuple[Floats, Floats, Indices]]:
-        """Shortest paths from the places that were asked about."""
-        return {}
 
     @cached_property
     def _leaving(self) -> Sequence[Sequence[tuple[int, int]]]:

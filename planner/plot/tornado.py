@@ -98,7 +98,8 @@ def of_scenario(scenario: Scenario) -> Picture:
     lost = [b for b in bars if min(b.low, b.high) < 1]
     enders = f"{words(lost[0].name)} alone" if len(lost) == 1 else f"{len(lost)} inputs, each alone,"
     ended = f"{enders} can end that" if lost else "no input alone ends that"
-    message = f"{leads} {_times(now)} in {what}{own}; {ended}"
+    ahead = f"{now:.2g}x" if now >= 1.05 else f"by {percent(now - 1)}"
+    message = f"{leads} {ahead} in {what}{own}; {ended}"
     axis = f"{what} of the best other topology over that of {who if len(first) <= LISTED else 'the best'}"
     ranges = "by its range, else " * any(scenario.known[bar.name].spread is not None for bar in bars)
     about = f"{in_short(scenario)}; each input moved {ranges}by a factor {FACTOR:g}"
@@ -185,10 +186,6 @@ def draw(
     drawn.legend(handles=keys, loc="outside lower center", ncols=2)
     heading(drawn, message or f"{words(ordered[0].name)} moves the result most" if ordered else "", about)
     return drawn, [asdict(bar) for bar in ordered]
-
-
-def _times(ratio: float) -> str:
-    return f"{ratio:.2g}x" if ratio >= 1.05 else f"by {percent(ratio - 1)}"
 
 
 def _amount(value: float, unit: str) -> str:

@@ -404,14 +404,11 @@ def evidence(answer: Answer) -> Iterator[tuple[str, str]]:
     level: str = "fair" if (first.far or first.until) and first.level == "good" else first.level
     by_time = first.nearest and _sure_by_time(answer)  # then the record says less than the confidence
     level += f" to {first.until} rounds" if first.until else " on rounds" if first.nearest and not by_time else ""
-    if first.far:
-        near = ", none close, by rounds" if by_time else " cases, though none is close"
-        yield "Evidence", f"{level}: right in {first.right} of {first.of}{near}"
-        return
-    if by_time:
-        yield "Evidence", f"{level}: right in {first.right} of {first.of} near cases, by rounds"
-        return
     where = f"the {first.of} nearest measured cases" if first.nearest else f"{first.of} ({first.dataset})"
+    if first.far:
+        where = f"{first.of}, none close, by rounds" if by_time else f"{first.of} cases, though none is close"
+    elif by_time:
+        where = f"{first.of} near cases, by rounds"
     yield "Evidence", f"{level}: right in {first.right} of {where}"
 
 

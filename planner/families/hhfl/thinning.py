@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +37,7 @@ class Thinned:
     path: tuple[Dropped, ...]  # dropped links in order
     tried: int  # number of removals that were evaluated
     complete: bool  # whether every step looked at every link that may go, until none may
+    left: dict[int, Layout] = field(default_factory=dict)  # layouts that `after` has made
 
     def after(self, count: int) -> Layout:
         """The layout without the first links of the path."""
@@ -47,11 +47,6 @@ class Thinned:
                 gone[step.client, step.server] = True
             self.left[count] = self.layout.without(gone)
         return self.left[count]
-
-    @cached_property
-    def left(self) -> dict[int, Layout]:
-        """The layouts that `after` has made."""
-        return {}
 
 
 def thin(

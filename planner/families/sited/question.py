@@ -121,7 +121,7 @@ class Question:
 
     def regrouped(self, group: Indices, scenario: Scenario) -> Question:
         """The same fleet in other groups, with the heterogeneity of these."""
-        return replace(self, sites=self.sites.regrouped(group), scenario=scenario, group_servers=None)
+        return replace(self, sites=replace(self.sites, group=group), scenario=scenario, group_servers=None)
 
 
 def pose(wanted: Wanted, config: Path | None, said: Mapping[str, tuple[str, Any]]) -> Question:

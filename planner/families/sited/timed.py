@@ -60,7 +60,7 @@ class Timing:
         if len(patterns) == 2 and tiers[0].taking_part != len(self.question.sites.groups):
             raise ScenarioError("network: counts are those of --sites. Change the file.")
         passes = tiers[-1].passes
-        parts, layout = self._tree(patterns, passes)
+        parts, layout = self.tree(patterns, passes)
         steps = self.question.scenario.compute.step_time * self.question.scenario.number("K")
         scale = K * compute.step_time / steps if steps else 0.0
         work, bits = self.question.sites.work * scale, 8 * model_bytes
@@ -68,11 +68,8 @@ class Timing:
         stays = np.array([passes * part.seconds(bits, work[order]) for part, order in groups])
         return parts[0].seconds(bits, stays[layout.group_order])
 
-    def layout(self, patterns: tuple[str, ...], passes: int) -> Layout:
-        """Servers and orders of a tree."""
-        return self._tree(patterns, passes)[1]
-
-    def _tree(self, patterns: tuple[str, ...], passes: int) -> tuple[tuple[_Pass, ...], Layout]:
+    def tree(self, patterns: tuple[str, ...], passes: int) -> tuple[tuple[_Pass, ...], Layout]:
+        """Return the passes of a tree, and its servers and orders."""
         if (patterns, passes) not in self._trees:
             question = self.question
             fleet = question.sites if len(patterns) == 2 else question.sites.together()
@@ -171,7 +168,7 @@ def waited(scenario: Scenario, topology: str) -> tuple[list[Waiting], list[Witho
     timing = scenario.network.timer
     assert isinstance(timing, Timing)  # noqa: S101 - as documented
     question, patterns = timing.question, tuple(topology.split("-"))
-    layout = timing.layout(patterns, question.passes)
+    _, layout = timing.tree(patterns, question.passes)
     parts = question.sites, question.transfers, patterns, layout, question.passes
     return upgrades(*parts), left_out(*parts), layout
 

@@ -72,7 +72,7 @@ def answered(found: Answer) -> Asynchronous:
         _warnings(found),
         {
             "buffers": _buffers(found),
-            "inside": _inside(found),
+            "inside": (f"{counted(n, 'round')} inside a region: {_totals(b)}" for n, b in (found.inside or {}).items()),
             "theorem": _about_printed(found),
             "others": (OTHER_RULES,),
             "basis": _basis(found),
@@ -404,11 +404,6 @@ def _buffers(answer: Answer) -> Iterator[str]:
             f"{pace.delay_mean:.2g} in the mean and {pace.latest} at most. Slowest region: "
             f"{percent(min(pace.shares), 1)} of updates. Total: {_totals(buffer)}"
         )
-
-
-def _inside(answer: Answer) -> Iterator[str]:
-    for rounds, buffer in (answer.inside or {}).items():
-        yield f"{counted(rounds, 'round')} inside a region: {_totals(buffer)}"
 
 
 def _totals(buffer: Buffer) -> str:

@@ -69,6 +69,7 @@ def answered(found: Contrast, second: str = "") -> Compared:
     decide = found.decisive or found.jointly
     status = "measured" if found.same else "best" if len(decide) == 1 else "toss-up" if found.decisive else "depends"
     aimed = found.to_one_target
+    whole = NextStep(argv=("hfl-plan", "recommend", "--config", second), why="the second in full")
     return Compared(
         title=" and ".join(dict.fromkeys(side.name for side in sides)),
         objective=_objective(found),
@@ -97,7 +98,7 @@ def answered(found: Contrast, second: str = "") -> Compared:
             "instead": {key: list(names) for key, names in found.instead.items()},
         },
         details={section: tuple(texts) for section, texts in _details(found)},
-        next=(_second(second),) if second.endswith(".toml") and len(second) <= NAMED else (),
+        next=(whole,) if second.endswith(".toml") and len(second) <= NAMED else (),
     )
 
 
@@ -126,10 +127,6 @@ def _objective(found: Contrast) -> Any:
     """What both are about; empty where that is not the same."""
     first, second = (side.answer.objective for side in (found.first, found.second))
     return first if first == second else ""
-
-
-def _second(path: str) -> NextStep:
-    return NextStep(argv=("hfl-plan", "recommend", "--config", path), why="the second in full")
 
 
 def _taken(found: Contrast, one: Alone) -> str | int | None:
@@ -203,7 +200,8 @@ def _sentence(found: Contrast) -> str:
     if len(found.decisive) > 1:
         return f"{join_with_limit(named)} decide, each alone: {became}".replace(named[0], _first(named[0]), 1)
     if found.decisive:
-        return f"{_first(named[0])} {'decide' if _plural(named[0]) else 'decides'}: {became}"
+        plural = named[0].endswith("s") and not named[0].endswith("ss")
+        return f"{_first(named[0])} {'decide' if plural else 'decides'}: {became}"
     alone = [
         f"{_name(one.key)} alone makes it {choice(one.verdict)}"
         for one in found.alone
@@ -216,10 +214,6 @@ def _sentence(found: Contrast) -> str:
 def _settles(verdict: Verdict, before: Verdict) -> bool:
     """Whether one topology is named, or none of those that were."""
     return len(verdict.best) == 1 or not {*verdict.best} & {*before.best}
-
-
-def _plural(name: str) -> bool:
-    return name.endswith("s") and not name.endswith("ss")
 
 
 def _first(text: str) -> str:

@@ -101,7 +101,7 @@ def grouped(
     cautions = (
         *_replaced(path, config), *table.warnings, *_cautions(task, after), *about, *_formulas(table, task.names)
     )  # fmt: skip
-    return _answer(path, data, cautions, unknown), _regrouped(table, [task.names[g] for g in chosen])
+    return _answer(data, cautions, unknown), _regrouped(table, [task.names[g] for g in chosen])
 
 
 def _effect(
@@ -207,7 +207,7 @@ def _regrouped(table: LabelCounts, group_of: Sequence[str]) -> str:
 # ---------------------------------------------------------------- the answer
 
 
-def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str], unknown: Mapping[str, Any]) -> Grouping:
+def _answer(data: Mapping[str, Any], cautions: Sequence[str], unknown: Mapping[str, Any]) -> Grouping:
     effect = data["effect"]
     rows = tuple(_gain(objective, effect) for objective in KEYS) if effect else ()
     target = effect and effect["target"]

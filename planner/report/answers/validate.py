@@ -59,7 +59,8 @@ def document(found: Validation) -> Listing:
     facts = [("Runs" if not i else "", text) for i, text in enumerate((*map(_where, found.machines), found.told))]
     lines = ((one.id, by.metric, row) for one in found.findings for by in one.by for row in by.rows)
     records = tuple({"claim": claim, "metric": metric, **_row(row)} for claim, metric, row in lines)
-    said = "; by ".join(_count(metric, found.findings) for metric in _metrics(found.findings))
+    metrics = dict.fromkeys(by.metric for one in found.findings for by in one.by if by.verdict is not None)
+    said = "; by ".join(_count(metric, found.findings) for metric in metrics)
     verdict = f"By {said}." if judged else "No claim was run."
     following = ("hfl-plan validate report ... --explain CLAIM", "hfl-plan validate list")
     own = {"machines": list(found.machines)}
@@ -91,10 +92,6 @@ def _table(one: Finding) -> Table:
         for same in zip(*(judged.rows for judged in by), strict=True)
     )
     return Table(tuple(map(Column, names)), rows, label=one.id, indent=4)
-
-
-def _metrics(findings: Sequence[Finding]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(by.metric for one in findings for by in one.by if by.verdict is not None))
 
 
 def _count(metric: str, findings: Sequence[Finding]) -> str:
@@ -138,14 +135,9 @@ def _judged(by: Judged) -> dict[str, Any]:
 def _row(row: Row) -> dict[str, Any]:
     numbers = {"ratio": row.value, "low": row.low, "high": row.high}
     return {
-        "setting": row.setting,
-        "compared": row.compared,
-        "measure": row.measure,
+        **{name: getattr(row, name) for name in ("setting", "compared", "measure")},
         **{name: finite(value) for name, value in numbers.items()},
-        "pairs": row.pairs,
-        "found": row.found,
-        "predicted": row.predicted,
-        "verdict": row.verdict,
+        **{name: getattr(row, name) for name in ("pairs", "found", "predicted", "verdict")},
     }
 
 
