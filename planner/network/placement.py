@@ -94,11 +94,13 @@ class _Search:
             return self._alone(server)
         every = [self.sites.members(g) for g in range(len(self.sites.groups))]
         tours = [self._tour(self.sites.at[members], kinds[1].ordered) for members in every]
-        options, prices = [], []
+        options, prices, n = [], [], len(self.transfers.network.places)
         for g, members in enumerate(every):
             self.progress(f"group {g + 1} of {len(every)}")
             places = self.sites.at[members]
-            tried = np.array([group_servers[g]]) if group_servers is not None else self._candidates(places)
+            tried = np.arange(n) if n <= MANY else np.unique(places)  # of very many, those of its clients
+            if group_servers is not None:
+                tried = np.array([group_servers[g]])
             work = self.sites.work[members]
             options.append(tried)
             if kinds[1].ordered and len(places) <= SHORT and len(tried) * len(every) <= MANY:
@@ -237,11 +239,6 @@ class _Search:
         if not ordered:
             return np.arange(len(places))
         return np.array(shortest_tour(self.transfers.hops(places, places), seed=self.seed, kicks=0, climbs=0).order)
-
-    def _candidates(self, places: Indices) -> Indices:
-        """Places that are tried for a group's server: all, or those of its clients where there are very many."""
-        n = len(self.transfers.network.places)
-        return np.arange(n) if n <= MANY else np.unique(places)
 
 
 def _tops(transfers: Transfers, below: Indices) -> Indices:

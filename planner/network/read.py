@@ -157,7 +157,7 @@ def read_links(path: Path, filling: Filling, *, name: str | None = None) -> Link
         numbers = (_of(row, quantity, column) for quantity, column in columns)
         directed = "directed" in table and row["directed"] == "1"
         links.add(*ends, *numbers, place=f"line {row.line}", refuse=row.refuse, directed=directed)
-    if not links.ends:
+    if not links.links:
         table.refuse("there are no links", "Write a line for each")
     return links.underlay(name or path.stem)
 
@@ -168,9 +168,7 @@ class _Links:
     def __init__(self, source: str, filling: Filling) -> None:
         self.source, self.filling = source, filling
         self.places: dict[str, int] = {}
-        self.ends: list[tuple[int, int]] = []
-        self.latency: list[float] = []
-        self.bandwidth: list[float] = []
+        self.links: list[tuple[tuple[int, int], float, float]] = []  # ends, latency and bandwidth
         self.lines: dict[tuple[int, int], str] = {}
         self.filled: dict[str, int] = {"latency": 0, "bandwidth": 0}
         self.count = 0
@@ -212,9 +210,7 @@ class _Links:
             bandwidth = self.filling.bandwidth
             self.filled["bandwidth"] += 1
         self.count += 1
-        self.ends += ways
-        self.latency += [delay] * len(ways)
-        self.bandwidth += [bandwidth] * len(ways)
+        self.links += ((way, delay, bandwidth) for way in ways)
 
     def underlay(self, name: str) -> Linked:
         """The network, if it is in one piece."""
@@ -222,14 +218,15 @@ class _Links:
         by_distance = self.filled["latency"] > 0
         model = filling.model or LATENCY
         up, down, note = _access(len(places), filling)
+        ends, latency, bandwidth = zip(*self.links, strict=True)
         found = Linked(
             name=name,
             places=places,
             up=up,
             down=down,
-            ends=np.array(self.ends, dtype=np.intp),
-            latency=np.array(self.latency),
-            bandwidth=np.array(self.bandwidth),
+            ends=np.array(ends, dtype=np.intp),
+            latency=np.array(latency),
+            bandwidth=np.array(bandwidth),
             fixed=model.fixed if by_distance or filling.model else 0.0,
             stored=filling.stored,
             shared=filling.shared and not filling.stored,
@@ -482,7 +479,7 @@ def _read_graph(path: Path, filling: Filling) -> Linked:
     links = _Links(str(path), filling)
     for i, (a, b, data) in enumerate(graph.edges(data=True), 1):
         _add_edge(links, path, i, (str(a), str(b)), data, bool(graph.is_directed()))
-    if not links.ends:
+    if not links.links:
         raise ScenarioError(f"{path}: there are no edges. Write a network.")
     return links.underlay(path.stem)
 

@@ -99,17 +99,17 @@ def network(  # reason: one parameter for every option
     )  # fmt: skip
     question = pose(wanted, said.config, said.options)
     if section == "place":
-        trees = answer.trees(question, progress)
+        trees = answer.trees(question)
         if layout is not None:
             atomic.write(layout, answers.layout_as_csv(question, trees[0]), asked.force, "--layout")
         document = answers.places(question, trees)
     elif section == "order":
-        document = answers.orders(question, answer.orders(question, progress))
+        document = answers.orders(question, answer.orders(question))
     elif section == "links":
-        document = answers.waits(question, answer.waits(question, progress))
+        document = answers.waits(question, answer.waits(question))
     elif section == "overlays":
-        document = answers.plans(question, answer.plans(question, progress))
+        document = answers.plans(question, answer.plans(question))
     else:
-        document = answers.groupings(question, answer.regrouped(question, counts, said.config, said.options, progress))
+        document = answers.groupings(question, answer.regrouped(question, counts, said.config, said.options))
     progress("")
     return document

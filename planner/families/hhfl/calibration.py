@@ -72,11 +72,8 @@ class GainCalibration:
         known: dict[tuple[float, ...], list[Run]] = {}
         for run in record():
             if run.coverage == coverage:
-                away = (
-                    abs(math.log(run.E / E)),
-                    abs(math.log(run.Ge / Ge)),
-                    abs(math.log((1 + run.zeta) / (1 + zeta))),
-                )
+                ratios = run.E / E, run.Ge / Ge, (1 + run.zeta) / (1 + zeta)
+                away = tuple(abs(math.log(ratio)) for ratio in ratios)
                 known.setdefault(away, []).append(run)
         order = sorted(known, key=lambda away: (sum(away), away))
         weights = np.maximum([sum(away) for away in order], AT) ** -NEAR

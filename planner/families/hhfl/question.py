@@ -414,18 +414,8 @@ def _best(question: Question, common: _Common) -> Best:
     low, high = sorted(bound ** float(calibration.power(uneven, end)) for end in ("low", "high"))
     gain, probability = Gain(bound, bound**power, low, high), _probability(of, needed)
     verdict, reasons = _verdict(of, gain, needed, probability, weighed.parts)
-    return Best(
-        objective=objective,
-        thinned=found,
-        weighed=weighed,
-        kept=weighed if total(weighed) < total(apart) else apart,
-        dropped=dropped,
-        gain=gain,
-        break_even=of.break_even,
-        probability=probability,
-        verdict=verdict,
-        reasons=tuple(reasons),
-    )
+    kept = weighed if total(weighed) < total(apart) else apart
+    return Best(objective, found, weighed, kept, dropped, gain, of.break_even, probability, verdict, tuple(reasons))
 
 
 def _every(question: Question, goal: float, apart: Option) -> Option | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +20,7 @@ from planner.families.hsl.model import Learning, reached_by_server
 from planner.families.sited import mixing
 from planner.families.sited.question import Question, framed
 from planner.io.answers import Waiting, Without
+from planner.io.progress import progress
 from planner.io.wording import title
 from planner.network import overlays
 from planner.network.bottlenecks import left_out, upgrades
@@ -30,7 +31,6 @@ from planner.network.trees import PASSES, Layout, ring_order, round_of
 from planner.network.underlay import Indices
 
 MOST_NODES: Final = 200  # of overlays: their spectra and trees take n^3 and more
-Told = Callable[[str], None]
 Said = Mapping[str, tuple[str, Any]]
 
 
@@ -56,31 +56,27 @@ class Tree:
         return None if self.given is None else 1 - self.best.round.seconds / self.given
 
 
-def quiet(text: str) -> None:
-    """Tell nobody."""
-
-
-def trees(question: Question, told: Told = quiet) -> list[Tree]:
+def trees(question: Question) -> list[Tree]:
     """Every tree at its best placement, by the time to the common target, the least first.
 
     Raises:
         NoAnswerError: If none reaches it.
     """
-    found = [one for one in _trees(question, told) if math.isfinite(one.total)]
+    found = [one for one in _trees(question) if math.isfinite(one.total)]
     if not found:
         raise NoAnswerError("no topology reaches the target. Give a looser one.", code="N003")
     return sorted(found, key=lambda one: one.total)
 
 
-def _trees(question: Question, told: Told) -> Iterator[Tree]:
+def _trees(question: Question) -> Iterator[Tree]:
     counts = rounds(question)
     for patterns in question.trees:
-        name = titled(patterns)
-        told(name)
+        name = title("-".join(patterns)) if len(patterns) > 1 else dict(SINGLE.values())[patterns[0]]
+        progress(name)
         fleet = fleet_of(question, patterns)
         best = best_layout(
             fleet, question.transfers, patterns, question.passes, seed=question.scenario.seed,
-            progress=lambda text, name=name: told(f"{name}: {text}"),  # type: ignore[misc]
+            progress=lambda text, name=name: progress(f"{name}: {text}"),  # type: ignore[misc]
         )  # fmt: skip
         given = _given(question, fleet, patterns)
         seconds = (
@@ -100,11 +96,6 @@ def undecided(question: Question, found: Sequence[Tree]) -> list[Tree]:
         return is_close(question.asked, other.total / first.total, question.scenario.resolution, one=one)
 
     return [one for one in found if one is first or close(one)]
-
-
-def titled(patterns: tuple[str, ...]) -> str:
-    """The name of a tree."""
-    return title("-".join(patterns)) if len(patterns) > 1 else dict(SINGLE.values())[patterns[0]]
 
 
 def fleet_of(question: Question, patterns: tuple[str, ...]) -> Sites:
@@ -147,12 +138,12 @@ class Ordered:
     gap: float  # share by which that may be longer than the shortest
 
 
-def orders(question: Question, told: Told = quiet) -> list[Ordered]:
+def orders(question: Question) -> list[Ordered]:
     """Every ring's best order from its server, kept or best."""
     fleet, places, transfers = question.sites, question.network.places, question.transfers
     patterns = ("star", "ring") if question.grouped else ("ring",)
     given = _given(question, fleet, patterns)
-    layout = given or best_layout(fleet, transfers, patterns, question.passes, progress=told).layout
+    layout = given or best_layout(fleet, transfers, patterns, question.passes, progress=progress).layout
     ends = np.array([layout.server]) if layout.group_servers is None else layout.group_servers
     found = []
     for g, name in enumerate(fleet.groups):
@@ -181,9 +172,9 @@ class Waits:
     by_group: dict[str, float]  # seconds of each group
 
 
-def waits(question: Question, told: Told = quiet) -> Waits:
+def waits(question: Question) -> Waits:
     """What decides the round of the best tree: of what is kept, where something is."""
-    found = trees(question, told)
+    found = trees(question)
     best = found[0]
     fleet = fleet_of(question, best.patterns)
     layout = _given(question, fleet, best.patterns) or best.best.layout
@@ -215,7 +206,7 @@ class Plan:
         return self.seconds * self.rounds
 
 
-def plans(question: Question, told: Told = quiet) -> list[Plan]:
+def plans(question: Question) -> list[Plan]:
     """Trees of this project and overlays for gossip, by time to the target, the least first.
 
     Raises:
@@ -227,17 +218,10 @@ def plans(question: Question, told: Told = quiet) -> list[Plan]:
             f"--fleet: overlays are looked at for up to {MOST_NODES} nodes, and there are {len(sites.clients):,}. "
             "Take a part of the fleet."
         )
-    counts, there = rounds(question), trees(question, told)
-    level = undecided(question, there)
+    fedavg, there = rounds(question)["star"], trees(question)
+    level, by = undecided(question, there), question.asked.predictor.id
     found = [
-        Plan(
-            one.title,
-            one.best.round.seconds,
-            one.rounds / counts["star"],
-            question.asked.predictor.id,
-            _models(question, one),
-            one in level,
-        )
+        Plan(one.title, one.best.round.seconds, one.rounds / fedavg, by, _models(question, one), one in level)
         for one in there
     ]
     learning = Learning(
@@ -248,7 +232,7 @@ def plans(question: Question, told: Told = quiet) -> list[Plan]:
     server = mixing.rounds(learning, 0.0, target)
     work = question.of_one_tier().work
     for one in overlays.gossip(question.transfers, sites.at, work, seed=scenario.seed):
-        told(overlays.NAMES[one.id])
+        progress(overlays.NAMES[one.id])
         ratio = mixing.rounds(learning, one.consensus_ratio, target) / server
         found.append(
             Plan(overlays.NAMES[one.id], one.cycle, ratio, "theorem", one.models, False, one.consensus_ratio, one.gap)
@@ -283,13 +267,7 @@ class Grouping:
     group_of: Indices  # group of each client of the fleet
 
 
-def regrouped(
-    question: Question,
-    counts: Path | None,
-    config: Path | None,
-    said: Said,
-    told: Told = quiet,
-) -> list[Grouping]:
+def regrouped(question: Question, counts: Path | None, config: Path | None, said: Said) -> list[Grouping]:
     """Groups that are alike, groups that are near, and those between, each at its best placement.
 
     The number of groups stays; the label counts are of the same clients.
@@ -327,6 +305,6 @@ def regrouped(
         heterogeneity = deviations.heterogeneity(str(counts))
         own = {**said, "problem.heterogeneity": ("--counts", heterogeneity)}
         scenario = framed(config, own, question.sites)
-        best = trees(question.regrouped(np.asarray(group, dtype=np.intp), scenario), told)[0]
+        best = trees(question.regrouped(np.asarray(group, dtype=np.intp), scenario))[0]
         found.append(Grouping(kind, delta2, best.best.round.seconds, best, group))
     return sorted(found, key=lambda one: (one.best.total, one.delta2))

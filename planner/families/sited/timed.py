@@ -60,7 +60,7 @@ class Timing:
         if len(patterns) == 2 and tiers[0].taking_part != len(self.question.sites.groups):
             raise ScenarioError("network: counts are those of --sites. Change the file.")
         passes = tiers[-1].passes
-        parts, layout = self.tree(patterns, passes)
+        parts, layout = self._tree(patterns, passes)
         steps = self.question.scenario.compute.step_time * self.question.scenario.number("K")
         scale = K * compute.step_time / steps if steps else 0.0
         work, bits = self.question.sites.work * scale, 8 * model_bytes
@@ -68,8 +68,11 @@ class Timing:
         stays = np.array([passes * part.seconds(bits, work[order]) for part, order in groups])
         return parts[0].seconds(bits, stays[layout.group_order])
 
-    def tree(self, patterns: tuple[str, ...], passes: int) -> tuple[tuple[_Pass, ...], Layout]:
-        """Return the passes of a tree, and its servers and orders."""
+    def layout(self, patterns: tuple[str, ...], passes: int) -> Layout:
+        """Servers and orders of a tree."""
+        return self._tree(patterns, passes)[1]
+
+    def _tree(self, patterns: tuple[str, ...], passes: int) -> tuple[tuple[_Pass, ...], Layout]:
         if (patterns, passes) not in self._trees:
             question = self.question
             fleet = question.sites if len(patterns) == 2 else question.sites.together()
@@ -112,36 +115,29 @@ def on_network(question: Question) -> Scenario:
     """
     if not question.grouped:
         raise ScenarioError("--sites: the fleet has no groups. Add the column group, or ask `hfl-plan network place`.")
-    _refuse(question.scenario)
-    timing = Timing(question)
-    network = question.network
+    scenario, network = question.scenario, question.network
+    for fact, is_there in {  # what a round hop by hop takes no account of
+        "availability": scenario.availability is not None,
+        "groups or clients drawn each round": scenario.partial,
+        "a fleet beside --sites": scenario.members is not None,
+    }.items():
+        if is_there:
+            raise ScenarioError(
+                f"--network: rounds on a network take no account of {fact}. Leave one of the two out.", code="E002"
+            )
     up, down = (float(np.median(getattr(network, way)[question.sites.at])) for way in ("up", "down"))
     link = Link(min(up, 1e21), min(down, 1e21), hop="direct")
-    scenario = question.scenario
     there = [name for name in scenario.known if name.startswith(("client_link", "server_link"))]
     as_of = f"as of {network.name}"
     known = {name: replace(scenario.known[name], origin="derived", note=as_of) for name in there}
     known = {**scenario.known, **known, "network": Known(network.name, "given", note=" ".join(network.notes))}
     return replace(
-        scenario, network=Network((link, link), timer=timing), known=known,
+        scenario, network=Network((link, link), timer=Timing(question)), known=known,
         warnings=(
             *(said for said in scenario.warnings if not said.startswith("Time and traffic stand on")),
             *question.simplified,
         ),
     )  # fmt: skip
-
-
-def _refuse(scenario: Scenario) -> None:
-    """Refuse what a round hop by hop takes no account of."""
-    for fact, there in {
-        "availability": scenario.availability is not None,
-        "groups or clients drawn each round": scenario.partial,
-        "a fleet beside --sites": scenario.members is not None,
-    }.items():
-        if there:
-            raise ScenarioError(
-                f"--network: rounds on a network take no account of {fact}. Leave one of the two out.", code="E002"
-            )
 
 
 def asked(
@@ -168,7 +164,7 @@ def waited(scenario: Scenario, topology: str) -> tuple[list[Waiting], list[Witho
     timing = scenario.network.timer
     assert isinstance(timing, Timing)  # noqa: S101 - as documented
     question, patterns = timing.question, tuple(topology.split("-"))
-    _, layout = timing.tree(patterns, question.passes)
+    layout = timing.layout(patterns, question.passes)
     parts = question.sites, question.transfers, patterns, layout, question.passes
     return upgrades(*parts), left_out(*parts), layout
 
