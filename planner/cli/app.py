@@ -85,12 +85,20 @@ def _made(name: str, declared: Any) -> Any:
     return typer.main.get_command(alone)
 
 
-class Command(TyperCommand):
-    """A command that lists its options under the headings of their panels, after its examples."""
+class AsTheyAre:
+    """Makes nothing of a text, or of what is not given: for either, typer imports pydantic."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """List arguments and options, which take texts as they are."""
-        return _texts_as_they_are(super().get_params(ctx))
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]  # of a command, or of a group
+        for parameter in parameters:
+            if not isinstance(parameter.process_value, partial):
+                parameter.process_value = partial(_processed, parameter, parameter.process_value)
+        return parameters
+
+
+class Command(AsTheyAre, TyperCommand):
+    """A command that lists its options under the headings of their panels, after its examples."""
 
     def make_parser(self, ctx: Any) -> Any:
         """Refuse one option under two names, of which click takes the last without a word; say which value it takes."""
@@ -159,14 +167,6 @@ def alone(args: list[str], i: int) -> bool:
     return args[i] == "--explain" and following.startswith("-")
 
 
-def _texts_as_they_are(parameters: list[Any]) -> list[Any]:
-    """Let parameters make nothing of a text, or of what is not given: for either, typer imports pydantic."""
-    for parameter in parameters:
-        if not isinstance(parameter.process_value, partial):
-            parameter.process_value = partial(_processed, parameter, parameter.process_value)
-    return parameters
-
-
 def _processed(parameter: Any, usual: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
     kind = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
     many = parameter.multiple or parameter.nargs != 1
@@ -181,12 +181,8 @@ def _processed(parameter: Any, usual: Callable[[Any, Any], Any], context: Any, v
     return found if parameter.callback is None else parameter.callback(context, parameter, found)
 
 
-class Group(TyperGroup):
+class Group(AsTheyAre, TyperGroup):
     """Several commands of one name; named alone it shows its help."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """List options, which take texts as they are."""
-        return _texts_as_they_are(super().get_params(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Let a group named alone ask for its help."""

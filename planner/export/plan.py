@@ -96,7 +96,9 @@ class Plan:
         for name in ("round_seconds", "round_bytes", "time_seconds", "traffic_bytes"):
             value = getattr(row, name)
             lines += [] if value is None else [f"{name} = {float(value)!r}"]
-        lines += [f"metric = {_toml(answer.metric)}", f"target = {_number(answer.scenario['target'].value)}"]
+        goal = answer.scenario["target"].value
+        aim = repr(float(goal)) if isinstance(goal, int | float) else _toml(str(goal))
+        lines += [f"metric = {_toml(answer.metric)}", f"target = {aim}"]
         lines += ["", "[clients]  # the groups of each, top first, joined by /"]
         lines += [f"{_toml(name)} = {_toml('/'.join(path))}" for name, path in self.clients.items()]
         if self.weights:
@@ -153,16 +155,7 @@ def plan(
         clients = _listed(listed)
     else:
         clients = _named(sized, groups) if groups else _numbered(sized, scenario.names)
-    return Plan(
-        topology=sized,
-        clients=clients,
-        K=int(question.values["K"]),
-        rate=found,
-        rate_from=said,
-        answer=answer,
-        row=row,
-        scenario=scenario,
-    )
+    return Plan(sized, clients, int(question.values["K"]), found, said, answer, row, scenario)
 
 
 def _row(answer: Recommendation, topology: str | None) -> Row:
@@ -235,7 +228,3 @@ def _named(topology: Topology, file: Path) -> dict[str, tuple[str, ...]]:
 def _toml(text: str) -> str:
     """Write a text; a JSON string of printable letters is one of TOML."""
     return json.dumps(text, ensure_ascii=False)
-
-
-def _number(value: object) -> str:
-    return repr(float(value)) if isinstance(value, int | float) else _toml(str(value))

@@ -150,6 +150,8 @@ def _links(kind: Topology, sizes: Sequence[int], node: Node = ()) -> Iterator[tu
 
 
 def _arrow(axes: Any, source: Place, target: Place, tier: int, way: str, color: str) -> None:
+    straight = way == "both" or (tier == 0 and source < target)
+    bend = 0.0 if straight else -0.15 if tier else 0.5  # the last one's way back to the first goes over the others
     axes.annotate(
         "",
         xy=target,
@@ -161,14 +163,7 @@ def _arrow(axes: Any, source: Place, target: Place, tier: int, way: str, color: 
             "mutation_scale": 6,
             "shrinkA": 4,
             "shrinkB": 4,
-            "connectionstyle": f"arc3,rad={_bend(tier, way, source, target)}",
+            "connectionstyle": f"arc3,rad={bend}",
         },
         zorder=2,
     )
-
-
-def _bend(tier: int, way: str, source: Place, target: Place) -> float:
-    """How an arrow is bent: the last one's way back to the first goes over the others."""
-    if way == "both" or (tier == 0 and source < target):
-        return 0.0
-    return -0.15 if tier else 0.5

@@ -29,7 +29,11 @@ def drawn(kind: str, scenario: Callable[[], Scenario], data: Sequence[Path], out
         ScenarioError: for a picture there is not, and for files and options that cannot be meant.
         NoAnswerError: if matplotlib is not installed, a file cannot be written, or the scenario has no answer.
     """
-    module = _module(kind)
+    known = kinds()
+    if kind not in known:
+        hint = suggest(kind, known) or f"Known are {', '.join(known)}."
+        raise ScenarioError(f"{kind!a:.40} is not a kind of picture. {hint}")
+    module = known[kind]
     pictures.checked(output, force)
     numbers = pictures.data_path(output)
     if any(numbers.resolve() == path.resolve() for path in data):
@@ -59,14 +63,6 @@ def kinds() -> dict[str, Any]:
         for info in pkgutil.iter_modules(pictures.__path__)
     }
     return {name: module for name, module in modules.items() if any(hasattr(module, door) for door in DOORS)}
-
-
-def _module(kind: str) -> Any:
-    known = kinds()
-    if kind not in known:
-        hint = suggest(kind, known) or f"Known are {', '.join(known)}."
-        raise ScenarioError(f"{kind!a:.40} is not a kind of picture. {hint}")
-    return known[kind]
 
 
 def _read(path: Path, columns: Sequence[str]) -> list[dict[str, Any]]:

@@ -11,7 +11,6 @@ import shlex
 import textwrap
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any
 
 from planner.decide.recommendation import SHARING
@@ -344,10 +343,7 @@ def change_in(answer: Answer, one: Sensitivity) -> str:
 
 
 def change(
-    one: Sensitivity,
-    names: Mapping[str, str] = MappingProxyType({}),
-    best: Sequence[str] = (),
-    words: Callable[[str], str] = input_words,
+    one: Sensitivity, names: Mapping[str, str], best: Sequence[str] = (), words: Callable[[str], str] = input_words
 ) -> str:
     """Say one break-even point.
 

@@ -114,12 +114,8 @@ def _read(tables: Mapping[str, Any]) -> Scenario:
 def _known(scenario: Scenario, symbol: str) -> Data:
     known = scenario.known.get(symbol)
     if known is None:  # everybody always comes, or a tier has no such number
-        return {
-            "value": 1.0,
-            "origin": "default",
-            "text": "100 %" if symbol.startswith("availability") else "-",
-            "unit": "",
-        }
+        text = "100 %" if symbol.startswith("availability") else "-"
+        return {"value": 1.0, "origin": "default", "text": text, "unit": ""}
     shown = known.value if isinstance(known.value, int | float) else None
     return {"value": shown, "origin": known.origin, "text": format_amount(known.value, known.unit), "unit": known.unit}
 

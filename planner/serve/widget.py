@@ -96,13 +96,9 @@ class WhatIf:
         tiers = self.tables["fleet"]["tiers"]
         yield f"fleet.tiers[{len(tiers)}].link.sharing", "links of clients", SHARING
         yield "plan.objective", "objective", OBJECTIVES
-        if self._splits() and not any("deviation" in tier for tier in tiers):
+        said = get(self.tables, "problem.heterogeneity")  # a choice can show a word or nothing
+        if (said is None or said in dict(SPLITS).values()) and not any("deviation" in tier for tier in tiers):
             yield "problem.heterogeneity", "data differ", SPLITS
-
-    def _splits(self) -> bool:
-        """Whether heterogeneity is a word or nothing, which a choice can show."""
-        said = get(self.tables, "problem.heterogeneity")
-        return said is None or said in dict(SPLITS).values()
 
     def _sliders(self) -> Iterator[tuple[str, list[tuple[str, str, Control]]]]:
         """Yield the title of every group of sliders, and path, label and control of each."""

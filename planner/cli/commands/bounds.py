@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
@@ -167,21 +167,11 @@ def export(  # reason: one parameter for every option
     """
     from planner.report.answers import bounds as bounds_answers
 
-    text = bounds_answers.exported(
-        bounds or [],
-        everything,
-        form,
-        settings or [],
-        letters or [],
-        notation=notation,
-        standalone=standalone,
-        aligned=aligned,
-        macros=macros,
-        label=label,
-        bare=bare,
-        tiers=tiers,
-        shape={"passes": passes, "drawn": drawn, "order": order, "draws": draws},
-    )
+    style: dict[str, Any] = {"notation": notation, "standalone": standalone, "aligned": aligned, "macros": macros}
+    style |= {"label": label, "bare": bare}
+    shape = {"passes": passes, "drawn": drawn, "order": order, "draws": draws}
+    chosen = bounds or [], everything, form, settings or [], letters or []
+    text = bounds_answers.exported(*chosen, tiers=tiers, shape=shape, **style)
     if output == "-":
         return text
     from planner.io import atomic

@@ -11,7 +11,7 @@ from typer import Argument
 
 from planner.cli import completion
 from planner.errors import ScenarioError
-from planner.io.listings import OWN
+from planner.io.listings import OWN, class_of
 from planner.io.text import suggest
 
 ANSWERS = {
@@ -67,8 +67,6 @@ def schema(
         raise ScenarioError(f"schema: {of!a:.60} is not the name of a schema. {way}", code="E020")
     name = ALIASES.get(of, of)
     if name in OWN:
-        from planner.io.listings import class_of
-
         made = class_of(name)
     else:
         module, _, word = {**ANSWERS, **FILES}[name].partition(":")

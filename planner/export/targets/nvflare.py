@@ -2,9 +2,6 @@
 
 from planner.export.targets import Target, through_one_server
 
-SITE = "(?!server$)[A-Za-z][A-Za-z0-9_-]{0,62}"
-"""Names of sites; NVFlare's own server is called server."""
-
 TARGET = Target(
     id="nvflare",
     title="NVFlare",
@@ -23,5 +20,5 @@ TARGET = Target(
         "rate of its link.",
     ),
     network=through_one_server,
-    name_rule=SITE,
+    name_rule="(?!server$)[A-Za-z][A-Za-z0-9_-]{0,62}",  # NVFlare's own server is called server
 )

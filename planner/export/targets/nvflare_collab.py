@@ -1,12 +1,13 @@
 """NVFlare's Collab API: sites of a ring call each other; the messages pass through the server all the same."""
 
-from planner.export.targets import Target, through_one_server
-from planner.export.targets.nvflare import SITE
+from dataclasses import replace
 
-TARGET = Target(
+from planner.export.targets.nvflare import TARGET as NVFLARE
+
+TARGET = replace(
+    NVFLARE,
     id="nvflare-collab",
     title="NVFlare, Collab API",
-    most=200,
     files={
         "job.py": "nvflare-collab/job.py",
         "app.py": "nvflare-collab/app.py",
@@ -19,6 +20,4 @@ TARGET = Target(
         "through the one server, so a hop is two transfers. Priced so that the server's own line carries all sites at "
         "once, each at the rate of its link.",
     ),
-    network=through_one_server,
-    name_rule=SITE,
 )

@@ -90,14 +90,7 @@ def _records(found: Comparison) -> tuple[dict[str, Any], ...]:
 
 
 def plotted(
-    ids: Sequence[str],
-    over: str,
-    span: str | None,
-    settings: Sequence[str],
-    output: Path,
-    *,
-    cap: str = "own",
-    force: bool = False,
+    ids: Sequence[str], over: str, span: str | None, settings: Sequence[str], output: Path, *, cap: str, force: bool
 ) -> Listing:
     """Draw bounds against a quantity, and write the picture and its numbers.
 

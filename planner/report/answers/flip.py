@@ -119,7 +119,8 @@ def _facts(answer: Flips, shown: int) -> Iterator[tuple[str, str]]:
         yield "No change", f"{first}within 1000x (counts 100x): {which}"
     yield from _held(answer)
     yield from _inside(answer)
-    yield from _beside_sigma(answer)
+    if (moved := answer.flip.with_sigma) and any(row.parameter == "sigma" for row in answer.rows):
+        yield "Sigma", f"moves {join_with_limit(moved)} with it, which are multiples of it"
     yield from shortened_to("Limits", list(_limits(answer)))
 
 
@@ -175,12 +176,6 @@ def _inside(answer: Flips) -> Iterator[tuple[str, str]]:
         nearest = [words for _, words in sorted(found)[:most]]
         more = f"; {len(found) - most} more: --explain stretches" if len(found) > most else ""
         yield "Toss-up", f"{title(leader)} is predicted first; {', '.join(nearest)}{more}"
-
-
-def _beside_sigma(answer: Flips) -> Iterator[tuple[str, str]]:
-    """Say which deviations, told as multiples of sigma, move with it."""
-    if (moved := answer.flip.with_sigma) and any(row.parameter == "sigma" for row in answer.rows):
-        yield "Sigma", f"moves {join_with_limit(moved)} with it, which are multiples of it"
 
 
 def _held(answer: Flips) -> Iterator[tuple[str, str]]:

@@ -275,18 +275,11 @@ def _local(answer: Answer) -> Protocol | None:
     return next((one for one in answer.others if one.protocol == "EL-Local"), None)
 
 
-def _spread(count: int, first: int) -> list[int]:
-    """Indices to show: the best, and some on either side of it."""
-    if count <= SHOWN:
-        return list(range(count))
-    some = np.unique(np.round(np.geomspace(1, count, SHOWN)).astype(int) - 1)
-    return sorted({first, *some.tolist()})
-
-
 def _numbers(answer: Answer) -> Iterator[str]:
-    """The best budgets for some numbers of hubs."""
-    found = answer.found
-    for i in _spread(len(found.best["n_h"]), found.first):
+    """The best budgets for some numbers of hubs: for that of the best, and some on either side of it."""
+    found, count = answer.found, len(answer.found.best["n_h"])
+    some = np.round(np.geomspace(1, count, SHOWN)).astype(int) - 1 if count > SHOWN else np.arange(count)
+    for i in sorted({found.first, *some.tolist()}):
         totals = _totals(answer, i)
         taken = f"{format_duration(totals['seconds'])}, {format_size(totals['bytes'])}"
         yield f"{found.budgets(i)}: {totals['rounds']:,.0f} rounds, {taken}"

@@ -102,11 +102,20 @@ def measured(path: Path, wanted: Wanted, kept: Path | None = None) -> tuple[Meas
     progress("fitting concentrations")
     fit, fitted = _concentrations(table, wanted.seed)
     progress("")
-    absolute = gram is not None
+    absolute, sizes = gram is not None, table.sizes
     profile = from_counts(table, found, fit, weighting, absolute, length).text()
     data = {
         "file": str(path),
-        **_fleet(table, found, weighting, counts_are),
+        "groups": len(sizes),
+        "clients": len(table.clients),
+        "clients_per_group": {"mean": float(sizes.mean()), "least": int(sizes.min()), "most": int(sizes.max())},
+        "labels": int((table.counts > 0).any(axis=0).sum()),
+        "samples": int(table.counts.sum()),
+        "weighting": weighting,
+        "counts_are": counts_are,
+        "level": label_shift.LEVEL,
+        "draws": found.draws,
+        "groups_chosen_by_counts": found.chosen,
         **_deviations(table, found, absolute, length),
         "concentrations": {
             name: None if c is None else {**_plain(c), "unbounded": c.value == math.inf}
@@ -169,22 +178,6 @@ def _cautions(table: LabelCounts, found: Measured, weighting: str, counts_are: s
         yield "Every group has one client, so zeta is 0."
     if fitted < len(table.clients):
         yield f"Concentrations are fitted to {fitted} clients, drawn by group."
-
-
-def _fleet(table: LabelCounts, found: Measured, weighting: str, counts_are: str) -> dict[str, Any]:
-    sizes = table.sizes
-    return {
-        "groups": len(sizes),
-        "clients": len(table.clients),
-        "clients_per_group": {"mean": float(sizes.mean()), "least": int(sizes.min()), "most": int(sizes.max())},
-        "labels": int((table.counts > 0).any(axis=0).sum()),
-        "samples": int(table.counts.sum()),
-        "weighting": weighting,
-        "counts_are": counts_are,
-        "level": label_shift.LEVEL,
-        "draws": found.draws,
-        "groups_chosen_by_counts": found.chosen,
-    }
 
 
 def _deviations(table: LabelCounts, found: Measured, absolute: bool, length: float | None) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from itertools import chain, product
 
 from planner.decide.explain import SHORT, term
 from planner.decide.recommendation import SHARING, Corrected, Division, Drawn, InCase, Other, Recommendation, Row
+from planner.decide.tuned import MORE
 from planner.decide.uncertainty.distributions import CLOCK, FACTOR, LINK
 from planner.decide.verdict import TOLD
 from planner.io.answers import KnownValue, Quantity, Verdict
@@ -34,12 +35,10 @@ from planner.report.page import AMOUNTS, RECORD, about, change_in, count, durati
 from planner.report.render.table import first_that_fits
 from planner.scenario.fields import CHOICES
 from planner.scenario.sections import BY_LOSS
-from planner.scenario.units import format_amount, format_energy, format_mass
+from planner.scenario.units import format_amount
 
 OF_FOOTPRINT: Mapping[str, tuple[str, Callable[[float], str]]] = {
-    "energy": ("energy_joules", format_energy),
-    "carbon": ("carbon_kg_co2e", format_mass),
-    "money": ("money", "{:,.4g}".format),
+    name: (key, write) for name, (key, _, write) in MORE.items()
 }
 BEGUN = "rounds begun"
 SHOWN_AS: Mapping[str, tuple[str, Callable[[float], str]]] = {**AMOUNTS, BEGUN: ("participation", count)}

@@ -150,7 +150,7 @@ def _figures(pictures: Sequence[drawing.Picture], place: str) -> Iterator[str]:
     if found:
         yield '<div class="pictures">'
         for one in found:
-            data = _download(f"{one.id}.csv", one.csv, "text/csv", "numbers")
+            data = _download(f"{one.id}.csv", one.csv, "numbers")
             yield f"<figure>{one.svg}<figcaption>{escape(one.says)} {data}</figcaption></figure>"
         yield "</div>"
 
@@ -239,15 +239,15 @@ def _again(document: Document, beside: Beside) -> Iterator[str]:
     yield from blocks.html([Facts(tuple(entries))])
     rows = render("csv", document)
     if len(rows.encode()) <= LARGEST:
-        yield f"<p>{_download('rows.csv', rows, 'text/csv', 'Rows as CSV')}</p>"
+        yield f"<p>{_download('rows.csv', rows, 'Rows as CSV')}</p>"
     else:
         yield '<p class="note">The rows are too many for this file: add --format csv to the command.</p>'
     yield "</section>"
 
 
-def _download(name: str, text: str, kind: str, label: str) -> str:
+def _download(name: str, text: str, label: str) -> str:
     data = base64.b64encode(text.encode()).decode()
-    return f'<a download="{escape(name)}" href="data:{kind};charset=utf-8;base64,{data}">{escape(label)}</a>'
+    return f'<a download="{escape(name)}" href="data:text/csv;charset=utf-8;base64,{data}">{escape(label)}</a>'
 
 
 def _today() -> str:
