@@ -69,29 +69,24 @@ def read_sites(path: Path, network: Underlay, step: float, local_steps: int) -> 
     table.need("client", "Write client,group,node and a line for each client")
     table.only(COLUMNS, "for a fleet on a network", f"Keep {', '.join(COLUMNS)}")
     index = {name: i for i, name in enumerate(network.places)}
-    at: list[int] = []
-    group: list[int] = []
-    samples: list[float] = []
-    work: list[float] = []
+    found: list[tuple[int, int, float, float]] = []
     for row in table.rows():
         name = row.name("client", "a client")
         if not ids.add(name, row)[1]:
             row.refuse(f"client {name!a:.60} comes twice", "Keep one line", "client")
         if len(ids) > MAX_CLIENTS:
             row.refuse(f"there are over {MAX_CLIENTS:,} clients", "Join clients that are near each other", "client")
-        at.append(_place(row, index, network, "node" if "node" in table and row["node"] else "client"))
+        place = _place(row, index, network, "node" if "node" in table and row["node"] else "client")
         if "group" in table and not row["group"]:
             row.refuse(f"client {name!a:.60} has no group", "Write its group", "group")
-        group.append(groups.add(row.name("group", "a group"), row)[0] if "group" in table else 0)
-        samples.append(row.number("samples", "a number of samples") if "samples" in table else 1.0)
+        own = groups.add(row.name("group", "a group"), row)[0] if "group" in table else 0
+        samples = row.number("samples", "a number of samples") if "samples" in table else 1.0
         told = "step_time" in table and row["step_time"]
-        work.append(local_steps * (parsed(parse_duration)(row, "step_time") if told else step))
-    if not at:
+        found.append((place, own, samples, local_steps * (parsed(parse_duration)(row, "step_time") if told else step)))
+    if not found:
         table.refuse("there are no clients", "Write a line for each")
-    names = tuple(groups.names) or ("all",)
-    return Sites(
-        tuple(ids.names), np.array(at), np.array(group, dtype=np.intp), names, np.array(samples), np.array(work)
-    )  # fmt: skip
+    at, group, each, work = map(np.array, zip(*found, strict=True))
+    return Sites(tuple(ids.names), at, group, tuple(groups.names) or ("all",), each, work)
 
 
 def _place(row: Row, index: dict[str, int], network: Underlay, column: str) -> int:

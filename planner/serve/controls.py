@@ -24,11 +24,6 @@ class Control:
     zero: bool = False  # whether the lower end of the slider stands for 0
     symbol: str = ""  # name of the number in answers; of a tier, the attribute of its symbols or the part of its link
 
-    def shown(self, of_tier: bool) -> dict[str, Any]:
-        """Return what the page needs, with the help of the field."""
-        helps = {field.key: field.sentence for field in (TIER_FIELDS if of_tier else FIELDS)}
-        return {**asdict(self), "help": helps[self.key]}
-
 
 OF_TIER: Final = (
     Control("count", "number", "count", 1, 1000, symbol="size"),
@@ -51,11 +46,12 @@ OF_FLEET: Final = (
 
 
 def described() -> dict[str, Any]:
-    """Describe all controls for the page, as data."""
-    return {
-        "tier": [control.shown(of_tier=True) for control in OF_TIER],
-        "fleet": [control.shown(of_tier=False) for control in OF_FLEET],
-    }
+    """Describe all controls for the page, as data, each with the help of its field."""
+    found = {}
+    for name, controls, fields in (("tier", OF_TIER, TIER_FIELDS), ("fleet", OF_FLEET, FIELDS)):
+        helps = {field.key: field.sentence for field in fields}
+        found[name] = [{**asdict(control), "help": helps[control.key]} for control in controls]
+    return found
 
 
 def symbols(depth: int) -> dict[str, str]:

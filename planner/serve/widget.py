@@ -113,8 +113,7 @@ class WhatIf:
     def _choice(self, key: str, label: str, choices: Sequence[Stop]) -> Any:
         now = get(self.tables, key)
         value = now if now in [value for _, value in choices] else choices[0][1]
-        made = self._widgets.Dropdown(options=list(choices), value=value, description=label, **self._wide())
-        return self._kept(key, made)
+        return self._made(self._widgets.Dropdown, key, label, options=list(choices), value=value)
 
     def _slider(self, path: str, label: str, control: Control, known: Mapping[str, Any]) -> Any:
         stops = stops_of(control)
@@ -124,14 +123,11 @@ class WhatIf:
             stops.insert(at, now)
         texts = [text for text, _ in stops]
         index = texts.index(known["text"]) if known["text"] in texts else 0
-        made = self._widgets.SelectionSlider(options=stops, index=index, description=label, **self._wide())
-        return self._kept(path, made)
+        return self._made(self._widgets.SelectionSlider, path, label, options=stops, index=index)
 
-    def _wide(self) -> dict[str, Any]:
-        return {"style": {"description_width": "11em"}, "layout": self._widgets.Layout(width="32em")}
-
-    def _kept(self, key: str, made: Any) -> Any:
-        self.controls[key] = made
+    def _made(self, kind: Callable[..., Any], key: str, label: str, **options: Any) -> Any:
+        wide = {"style": {"description_width": "11em"}, "layout": self._widgets.Layout(width="32em")}
+        self.controls[key] = made = kind(**options, description=label, **wide)
         made.observe(partial(self._moved, key), names="value")
         return made
 

@@ -21,7 +21,7 @@ from planner.io.listings import Listing, listing
 from planner.io.progress import progress
 from planner.io.wording import counted, join, names, percent, times, title
 from planner.predict.pilot import way_out
-from planner.report.document import COLUMNS, Block, Column, Section, Sentences, Table
+from planner.report.document import COLUMNS, Block, Column, Section, Sentences, Table, numeric
 from planner.report.page import brief, shortened_to
 from planner.scenario.units import parse_duration
 
@@ -269,38 +269,33 @@ def _table(pilot: Pilot, without: Collection[str]) -> Table:
     )
     other = "accuracy" if pilot.metric == "loss" else "loss"
     shows = any(getattr(one, other) for one in rows)
-    columns = [Column("topology"), Column(pilot.metric, "number")]
-    columns += [Column(other, "number")] * shows
-    columns += [Column("rate", "number")]
-    if last is not None:
-        columns += [
-            Column(f"rounds to {last.value:.3g}", "number"),
-            *[Column("tasks", "number")] * bool(last.times),
-            Column(f"over {title(pilot.reference)}'s", "number"),
-        ]
-    table = tuple(_row(pilot, one, other if shows else None, last) for one in (*rows, *besides))
+    cells = [_row(pilot, one, other if shows else None, last) for one in (*rows, *besides)]
+    name, *numbers = cells[0]  # of columns, the same in every row
     best = frozenset(i for i, one in enumerate(rows) if one.id in pilot.verdict.best)
-    return Table(tuple(columns), table, indent=2, best=best, label="The race", apart=False)
+    table = tuple(tuple(row.values()) for row in cells)
+    return Table((Column(name), *numeric(*numbers)), table, indent=2, best=best, label="The race", apart=False)
 
 
 def _name(one: Runner) -> str:
     return f"- {one.title}" if isinstance(one, Beside) else title(one.id)
 
 
-def _row(pilot: Pilot, one: Runner, other: str | None, last: Target | None) -> tuple[Any, ...]:
-    cells: list[Any] = [_name(one), None if one.final is None else _shown(one.final)]
+def _row(pilot: Pilot, one: Runner, other: str | None, last: Target | None) -> dict[str, str | None]:
+    """Cells by the names of their columns."""
+    cells = {"topology": _name(one), pilot.metric: None if one.final is None else _shown(one.final)}
     if other is not None:
         ends = [curve[-1] for curve in getattr(one, other)]
         whole = [end for end in ends if end is not None]
-        cells.append(f"{sum(whole) / len(whole):.3g}" if whole and len(whole) == len(ends) else None)
-    cells.append(None if one.rate is None else f"{one.rate:.3g}")
+        cells[other] = f"{sum(whole) / len(whole):.3g}" if whole and len(whole) == len(ends) else None
+    cells["rate"] = None if one.rate is None else f"{one.rate:.3g}"
     if last is not None:
         rounds, ratio = last.of(one.id)
-        cells.append(None if rounds is None else f"{rounds:.3g}" if rounds <= pilot.rounds else f"~{rounds:.3g}")
+        predicted = "~" * (rounds is not None and rounds > pilot.rounds)
+        cells[f"rounds to {last.value:.3g}"] = None if rounds is None else f"{predicted}{rounds:.3g}"
         if last.times:
-            cells.append(_tasks(pilot, one, last))
-        cells.append(None if ratio is None else _shown(ratio, 2))
-    return tuple(cells)
+            cells["tasks"] = _tasks(pilot, one, last)
+        cells[f"over {title(pilot.reference)}'s"] = None if ratio is None else _shown(ratio, 2)
+    return cells
 
 
 def _tasks(pilot: Pilot, one: Runner, last: Target) -> str | None:
