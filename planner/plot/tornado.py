@@ -89,7 +89,8 @@ def of_scenario(scenario: Scenario) -> Picture:
         by = FACTOR if known.spread is None else math.exp(known.spread.reach)
         ends = (value / by, value * by)
         low, high = (lead(changed, **values) for changed, values in map(moved, ends))
-        bars.append(Bar(name, low, high, *(_amount(end, known.unit) for end in ends)))
+        write = partial(format_amount, unit=known.unit) if known.unit else "{:.3g}".format
+        bars.append(Bar(name, low, high, *map(write, ends)))
     what, who = scenario.objective, names(first) if len(first) <= LISTED else f"{len(first)} topologies"
     tossed = ", first of a toss-up," if len(first) < len(answer.recommended) else ""
     leads = f"{who}{tossed} {'leads' if len(first) == 1 else 'lead, a toss-up,'}"
@@ -186,10 +187,6 @@ def draw(
     drawn.legend(handles=keys, loc="outside lower center", ncols=2)
     heading(drawn, message or f"{words(ordered[0].name)} moves the result most" if ordered else "", about)
     return drawn, [asdict(bar) for bar in ordered]
-
-
-def _amount(value: float, unit: str) -> str:
-    return format_amount(value, unit) if unit else f"{value:.3g}"
 
 
 def _within(result: float) -> float:

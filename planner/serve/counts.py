@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from planner.data import grouping, heterogeneity
-from planner.data.label_counts import LabelCounts, read_counts
+from planner.data.label_counts import read_counts
 from planner.decide.groups import Wanted
 from planner.decide.recommendation import SHARING
 from planner.errors import PlannerError, ScenarioError
@@ -37,9 +37,14 @@ def measured(text: bytes) -> dict[str, Any]:
     """
     with _file(text) as path:
         table = read_counts(path, grouped=False)
+        shared = {
+            "warnings": [warning.replace(str(path), NAME) for warning in table.warnings],
+            "clients": len(table.clients) if len(table.clients) > 1 else None,  # too few to group
+            "groups": len(table.groups),  # the lowest of nested ones
+        }
         if not table.groups:
             said = f"{len(table.clients)} clients, {len(table.labels)} labels, no groups."
-            return {"tiers": [], "text": said, "warnings": _warnings(table, path), **_groupable(table)}
+            return {"tiers": [], "text": said, **shared}
         found = heterogeneity.of_counts(table, "groups")
     scale = 1.0 if found.absolute else heterogeneity.one_label(heterogeneity.PROBLEM["sigma"], found.labels)
     deviations = [scale * one for one in found.tiers] or [scale * found.delta, scale * found.zeta]
@@ -48,8 +53,7 @@ def measured(text: bytes) -> dict[str, Any]:
     return {
         "tiers": [_tier(count, deviation) for count, deviation in zip(counts, deviations, strict=True)],
         "text": _in_words(len(counts), found.labels, value, low, high),
-        "warnings": _warnings(table, path),
-        **_groupable(table),
+        **shared,
     }
 
 
@@ -111,15 +115,6 @@ def _file(text: bytes) -> Iterator[Path]:
             yield path
         except PlannerError as error:
             raise type(error)(str(error).replace(str(path), NAME), code=error.code) from None
-
-
-def _warnings(table: LabelCounts, path: Path) -> list[str]:
-    return [warning.replace(str(path), NAME) for warning in table.warnings]
-
-
-def _groupable(table: LabelCounts) -> dict[str, int | None]:
-    """How many clients there are, None where too few to group, and in how many groups, the lowest of nested ones."""
-    return {"clients": len(table.clients) if len(table.clients) > 1 else None, "groups": len(table.groups)}
 
 
 def _tier(count: int, deviation: float) -> dict[str, Any]:

@@ -205,15 +205,12 @@ def _sentence(found: Contrast) -> str:
     alone = [
         f"{_name(one.key)} alone makes it {choice(one.verdict)}"
         for one in found.alone
-        if one.turns and one.verdict is not None and _settles(one.verdict, before)
+        if one.turns and one.verdict is not None
+        # which names one topology, or none of those that were
+        if len(one.verdict.best) == 1 or not {*one.verdict.best} & {*before.best}
     ]
     also = f" {_first(join(alone))}." if alone and len(named) <= FEW else ""
     return f"{_first(join_with_limit(named))} decide together: {became}{also}"
-
-
-def _settles(verdict: Verdict, before: Verdict) -> bool:
-    """Whether one topology is named, or none of those that were."""
-    return len(verdict.best) == 1 or not {*verdict.best} & {*before.best}
 
 
 def _first(text: str) -> str:

@@ -311,8 +311,10 @@ def _page(
     if found.A.estimate and finite(found.A.high) is not None:
         gap += f", at most {found.A.high:.3g}"
     run = f"{found.steps} steps, averaged every {found.local_steps}, rate {found.rate:.3g}, batches of {losses.size}"
+    sizes = _sizes(found)
+    fleet = f" in {len(sizes)} groups" if len(found.tree) == 2 else f": {shape(_children(found))}"
     facts = (
-        ("Data", f"{_clients(found)}, {document['parameters']} parameters"),
+        ("Data", f"{sum(sizes)} clients{fleet}, {document['parameters']} parameters"),
         ("Run", run),
         ("Gap A", gap),
         *((("Late", late),) if (late := _late(found)) else ()),
@@ -343,13 +345,6 @@ def _named(found: Estimated) -> dict[str, str]:
         return {"zeta": "within groups zeta", "delta": "between groups delta"}
     names = [*(f"tier {i}" for i in range(1, len(letters))), "clients"]
     return {letter: f"{name} {letter}" for letter, name in zip(letters, names, strict=True)}
-
-
-def _clients(found: Estimated) -> str:
-    sizes = _sizes(found)
-    if len(found.tree) == 2:
-        return f"{sum(sizes)} clients in {len(sizes)} groups"
-    return f"{sum(sizes)} clients: {shape(_children(found))}"
 
 
 def _late(found: Estimated) -> str:

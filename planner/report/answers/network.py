@@ -39,7 +39,21 @@ def places(question: Question, found: list[Tree]) -> Listing:
     table = _table(TREES, (_tree(question, one) for one in found), "trees")
     if best.given is None:
         table = table.of((0, 1, 2, 5, 6))
-    data = [_tree_data(question, one) for one in found]
+    data = [
+        {
+            "id": "-".join(one.patterns),
+            "rounds": one.rounds,
+            "seconds_per_round": one.best.round.seconds,
+            "seconds_per_round_given": one.given,
+            "saves": one.saves,
+            "time_seconds": one.total,
+            "tour_gap": float(one.best.gap),
+            "exact": one.best.exact,
+            "servers_as_good": [question.network.places[place] for place in one.as_good.tolist()],
+            **_layout_data(question, one.best.layout),
+        }
+        for one in found
+    ]
     return _document(question, "place", _placed(question, found), data, [table])
 
 
@@ -73,21 +87,6 @@ def _tree(question: Question, one: Tree) -> tuple[Cell, ...]:
     more = f" or {'any' if others == whole - 1 else f'{others} more'}" if others else ""
     where = shortened(question.network.places[layout.server], 24 - len(more)) + more
     return (one.title, where, seconds, one.given, one.saves, f"~{one.rounds:,.0f}", cell(duration, one.total))
-
-
-def _tree_data(question: Question, one: Tree) -> dict[str, Any]:
-    return {
-        "id": "-".join(one.patterns),
-        "rounds": one.rounds,
-        "seconds_per_round": one.best.round.seconds,
-        "seconds_per_round_given": one.given,
-        "saves": one.saves,
-        "time_seconds": one.total,
-        "tour_gap": float(one.best.gap),
-        "exact": one.best.exact,
-        "servers_as_good": [question.network.places[place] for place in one.as_good.tolist()],
-        **_layout_data(question, one.best.layout),
-    }
 
 
 def _layout_data(question: Question, layout: Layout) -> dict[str, Any]:
@@ -175,7 +174,7 @@ def waits(question: Question, found: Waits) -> Listing:
         "id": "-".join(found.tree.patterns),
         "seconds_per_round": found.seconds,
         "by_group_seconds": found.by_group,
-        "left_out": [{"client": o.client, "saves": o.saves, "samples": o.samples} for o in found.left_out],
+        "left_out": [one.to_json() for one in found.left_out],
         **_layout_data(question, found.layout),
     }
     notes = ["Routes, servers and orders stay as they are; a better link may also draw new routes to it."]

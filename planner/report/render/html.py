@@ -25,11 +25,8 @@ def render(document: Document, *, width: int, color: bool) -> str:
     """A section with a heading and the blocks in their order; tables have captions and named columns."""
     heading = escape(document.title or document.kind)
     text = re.sub('<svg class="bar".*?</svg>', "", "\n".join(blocks.html(document.blocks, document.kind)))
-    styled = re.sub(r' class="([a-z]*)"', lambda found: _style(found[1]), text)
+    styles = {name: f' style="{style}"' for name, style in STYLES.items()}
+    styled = re.sub(r' class="([a-z]*)"', lambda found: styles.get(found[1], ""), text)
     table = '<table style="border-spacing:0.7em 0.1em">'
     start = f'<section lang="en" aria-label="{heading}" style="max-width:60em">\n<h3>{heading}</h3>'
     return f"{start}\n{styled.replace('<table>', table)}\n</section>\n"
-
-
-def _style(name: str) -> str:
-    return f' style="{STYLES[name]}"' if name in STYLES else ""

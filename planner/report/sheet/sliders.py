@@ -95,10 +95,5 @@ def _row(row: Row, question: Question, beside: Mapping[str, Baseline], case: str
     amount = next((one.time_seconds for one in row.cases if one.value == case), row.time_seconds)
     if found is None or amount is None or row.rounds is None or not math.isfinite(float(amount)):
         return None
-    return {
-        "title": row.title,
-        "baseline": row.baseline,
-        "rounds": float(row.rounds),
-        "terms": found,
-        "text": f"~{duration(float(amount))}",
-    }
+    said = {"title": row.title, "baseline": row.baseline, "rounds": float(row.rounds)}
+    return said | {"terms": found, "text": f"~{duration(float(amount))}"}
