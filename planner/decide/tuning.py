@@ -24,16 +24,7 @@ from planner.io.wording import counted, join, times
 from planner.predict.evidence import predictor_record
 from planner.predict.question import Question, ceil_rounds
 from planner.scenario.fields import LARGEST_COUNT
-from planner.scenario.units import (
-    format_duration,
-    format_energy,
-    format_mass,
-    format_size,
-    parse_duration,
-    parse_energy,
-    parse_mass,
-    parse_size,
-)
+from planner.scenario.units import format_duration, format_energy, format_mass, format_size, parse
 
 Aim = Literal["time", "traffic", "energy", "carbon", "money"]
 """What may be least, or have a budget: seconds, bytes, joules, kg CO2e, and money in the currency of the prices."""
@@ -49,6 +40,12 @@ WAYS: Mapping[Aim, str] = {
     "carbon": "--device phone and --grid world",
     "money": "prices, as in --set footprint.device_hour=0.5",
 }
+LIMITS = (  # what a unit is like, the part of a budget that it is of, and the dimension that is read
+    (r"(?is).*co2e", "carbon", "mass"),
+    (r"[kM]?J|[kM]?Wh", "energy", "energy"),
+    (r"(?is).*(b|bytes?)", "bytes", "size"),
+    (r"(?s)[smhd].*", "seconds", "duration"),
+)
 
 LONGEST_TEXT = 1_000  # letters of a list
 LADDER = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
@@ -150,20 +147,15 @@ def budget_of(texts: Iterable[str]) -> Budget:
 
 def _limit(text: str) -> tuple[str, float]:
     unit = re.sub(r"^[\s\d.,e+-]+(?=[A-Za-z])", "", text.strip()) if len(text) <= LONGEST_TEXT else ""
-    if unit.lower().endswith("co2e"):
-        return "carbon", float(parse_mass(text, field="--budget"))
-    if unit in ("J", "kJ", "MJ", "Wh", "kWh", "MWh"):
-        return "energy", float(parse_energy(text, field="--budget"))
     if re.fullmatch(r"[A-Z]{3}", unit):
         with suppress(ValueError):
             amount = float(text.strip().removesuffix(unit).replace(",", ""))
             if math.isfinite(amount):
                 return "money", amount
         raise ScenarioError(f"--budget: {text!a:.40} is no amount of money. Write 100USD.")
-    if unit.lower().endswith("b") or unit.lower().endswith("byte") or unit.lower().endswith("bytes"):
-        return "bytes", float(parse_size(text, field="--budget"))
-    if unit[:1] in "smhd" and unit:
-        return "seconds", float(parse_duration(text, field="--budget", positive=True))
+    for like, part, dimension in LIMITS:
+        if re.fullmatch(like, unit):
+            return part, float(parse(text, dimension, field="--budget", positive=True))
     raise ScenarioError(f"--budget: {text!a:.40} has no unit of a budget. Write 2h, 50GB, 20kWh, 5kgCO2e or 100USD.")
 
 

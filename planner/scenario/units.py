@@ -172,7 +172,7 @@ def parse_size(text: object, *, field: str = "size") -> Quantity:
     return parse(text, "size", field=field)
 
 
-def parse_duration(text: object, *, field: str = "duration", positive: bool = False) -> Quantity:
+def parse_duration(text: object, field: str = "duration", *, positive: bool = False) -> Quantity:
     """Read a duration [s], such as ``0.2s``: as `parse_rate`, in ``us ms s min h d``.
 
     Zero is refused where it must be ``positive``: a latency of ``0s`` is a fair idealisation, a deadline is not.
@@ -183,7 +183,7 @@ def parse_duration(text: object, *, field: str = "duration", positive: bool = Fa
     return parse(text, "duration", field=field, positive=positive)
 
 
-def parse_patience(text: object, *, field: str = "patience") -> Quantity | Turns:
+def parse_patience(text: object, field: str = "patience") -> Quantity | Turns:
     """Read a duration [s] as `parse_duration`, or a multiple of the usual turn of a client, such as ``6 turns``."""
     found = TURNS.fullmatch(str(text).strip())
     if found is None:
@@ -192,20 +192,6 @@ def parse_patience(text: object, *, field: str = "patience") -> Quantity | Turns
     if not 1 <= number <= MOST_TURNS:
         raise QuantityError(f"{field}: {number:g} turns are not from 1 to {MOST_TURNS:,}. Write 2 turns, or 10min.")
     return Turns(number)
-
-
-def parse_energy(text: object, *, field: str = "energy") -> float:
-    """Read an energy [J], in ``J kJ MJ Wh kWh MWh``.
-
-    >>> float(parse_energy("2kWh"))
-    7200000.0
-    """
-    return parse(text, "energy", field=field, positive=True)
-
-
-def parse_mass(text: object, *, field: str = "carbon") -> float:
-    """Read a mass of CO2e [kg], in ``gCO2e kgCO2e tCO2e``."""
-    return parse(text, "mass", field=field, positive=True)
 
 
 def format_energy(energy: float) -> str:
