@@ -29,15 +29,7 @@ from numpy.typing import NDArray
 
 from hflbounds.evaluate.compare import SAME
 from planner.cost.round import CostError
-from planner.decide.parameters import (
-    LARGEST_DRAWN,
-    Input,
-    Perturbed,
-    as_run,
-    is_drawn,
-    is_quick,
-    size_drawn,
-)
+from planner.decide.parameters import LARGEST_DRAWN, Input, Perturbed, as_run, is_drawn, is_quick, size_drawn
 from planner.io.parts import Part, field
 from planner.predict.question import Question
 from planner.scenario.fields import CLOCKED, LARGEST_COUNT, Objective
@@ -363,34 +355,23 @@ class _Walk:
         """Halve what the enclosures leave undecided; None where totals both rise and fall."""
         at = self.spread(low, high, START // 10 if drawn else START)
         totals = self.totals(at)
-        left = np.ones(len(at) - 1, dtype=bool)  # intervals yet to be judged
         settled = np.zeros(len(at) - 1, dtype=bool)
+        new = np.arange(len(settled))  # intervals yet to be judged
         budget = BUDGET_DRAWN if drawn else BUDGET
         while True:
-            new = np.flatnonzero(left)
             settled[new] = self.settles(at, totals, new)
             wide = at[1:] > at[:-1] * (1 + FINE)
             split = np.flatnonzero(~settled & wide)
             if not len(split) or len(at) + len(split) > budget:
                 break
-            at, totals, settled, left = self.split(at, totals, settled, split)
+            middles = _middle(at[split], at[split + 1])
+            totals = np.insert(totals, split + 1, self.totals(middles), axis=1)
+            at, settled = np.insert(at, split + 1, middles), np.insert(settled, split + 1, False)
+            halves = split + np.arange(len(split))  # the first of each two
+            new = np.sort(np.concatenate([halves, halves + 1]))
         if not self.each.coupled and not self.is_monotone(totals):
             return None
         return replace(self.refined(at, totals), method="enclosed", open=_widths(at)[~settled])
-
-    def split(
-        self, at: Array, totals: Array, settled: Truths, which: NDArray[np.intp]
-    ) -> tuple[Array, Array, Truths, Truths]:
-        """Halve some intervals; the halves are yet to be judged."""
-        middles = _middle(at[which], at[which + 1])
-        halves = np.zeros(len(settled), dtype=bool)
-        halves[which] = True
-        return (
-            np.insert(at, which + 1, middles),
-            np.insert(totals, which + 1, self.totals(middles), axis=1),
-            np.insert(settled, which + 1, False),
-            np.insert(halves, which + 1, True),
-        )
 
     def settles(self, at: Array, totals: Array, which: NDArray[np.intp]) -> Truths:
         """Whether the enclosures of some intervals decide who ties for the first place all along each."""
@@ -542,10 +523,7 @@ class _Walk:
         if left & right:
             below[-1:], above = [(far_below, far_above, left & right)], above[1:]
         kept = [(low, high, keys) for low, high, keys in (*below, *above) if low < high or self.each.whole]
-        step, now = (
-            1.0 if self.each.whole else 0.0,
-            self.each.value,
-        )  # counts: an end belongs to the stretch farther out
+        now, step = self.each.value, float(self.each.whole)  # counts: an end belongs to the stretch farther out
         return tuple(
             Stretch(
                 low=self.each.number(low + step * (k > 0 and low <= now)),

@@ -225,9 +225,11 @@ def inputs(question: Question, objective: Objective) -> dict[str, Input]:
         if values[low] > 0 and values[high] > 0:
             found.append(Input(name, (values[low] / values[high]) ** 2, partial(_split, low, high), coupled=True))
     if question.target is not None:
-        found.append(Input("target", float(question.target), _retarget))
+        retarget = partial(_asked, lambda asked, at: asked.varied(target=at, share=None))
+        found.append(Input("target", float(question.target), retarget))
     if question.horizon is not None:
-        found.append(Input("R", float(question.horizon), _prolong, least=1.0, most=LARGEST_ROUNDS))
+        prolong = partial(_asked, lambda asked, at: asked.varied(horizon=np.round(at)))
+        found.append(Input("R", float(question.horizon), prolong, least=1.0, most=LARGEST_ROUNDS))
     listed = question.members is not None or question.network.timer is not None  # then sizes are what they are
     sizes = [] if listed else [tier.size for tier in question.symbols]
     counts = sizes + [tier.passes for tier in question.symbols if tier.passes] + ["K"]
@@ -240,10 +242,9 @@ def inputs(question: Question, objective: Objective) -> dict[str, Input]:
             found.append(Input(drawn, values[drawn], partial(_change, drawn), whole=True, least=1.0, most=values[of]))
     if objective in CLOCKED or question.partly_available:
         found += _timed(question)
-    found += [
-        Input(f"absence.{who}", share, partial(_miss, who), scale=1e-3, timed=True, most=0.999)
-        for who, share in question.absences.items()
-    ]
+    for who, share in question.absences.items():
+        miss = partial(_asked, partial(_missed, who))
+        found.append(Input(f"absence.{who}", share, miss, scale=1e-3, timed=True, most=0.999))
     return {each.name: each for each in found}
 
 
@@ -262,16 +263,19 @@ def in_sigmas(question: Question) -> dict[str, Input]:
 def _timed(question: Question) -> list[Input]:
     network, there = question.network, question.members
     listed = there is not None and there.link_of is not None and bool((there.link_of >= 0).all())
+    resize = partial(_asked, lambda asked, at: asked.varied(model_bytes=at))
+    slow = partial(_asked, lambda asked, at: asked.varied(compute=replace(asked.compute, step_time=at)))
     found = [
-        Input("model_size", question.model_bytes, _resize, "bytes", timed=True),
-        Input("step_time", question.compute.step_time, _slow, "s", timed=True, scale=0.1),
+        Input("model_size", question.model_bytes, resize, "bytes", timed=True),
+        Input("step_time", question.compute.step_time, slow, "s", timed=True, scale=0.1),
     ]
     for tier, link in network.named.items():
         for part, (unit, scale) in LINK_PARTS.items() if not (listed and tier == "client_link") else ():
             other = {"up": link.down, "down": link.up}.get(part)
             bends = (other,) if other is not None and link.hop == "direct" else ()  # the slower end sets a hop's pace
             power = 1 if part == "latency" else -1
-            name, value, apply = f"{tier}.{part}", getattr(link, part), partial(_relink, tier, part)
+            name, value = f"{tier}.{part}", getattr(link, part)
+            apply = partial(_asked, partial(_relinked, tier, part))
             found.append(Input(name, value, apply, unit, timed=True, scale=scale, power=power, bends=bends))
     return found
 
@@ -316,26 +320,16 @@ def _recount(name: str, moved: Perturbed, at: Any) -> Perturbed:
     return Perturbed(question, changes)
 
 
-def _retarget(moved: Perturbed, at: Any) -> Perturbed:
-    return Perturbed(replace(moved.question, target=at, share=None), moved.changes)
+def _asked(vary: Callable[[Question, Any], Question], moved: Perturbed, at: Any) -> Perturbed:
+    """Move what is no value of the question."""
+    return Perturbed(vary(moved.question, at), moved.changes)
 
 
-def _prolong(moved: Perturbed, at: Any) -> Perturbed:
-    return Perturbed(replace(moved.question, horizon=np.round(at)), moved.changes)
+def _missed(who: str, question: Question, at: float) -> Question:
+    assert question.availability is not None  # noqa: S101 - only those in `Question.absences` are moved
+    parts: dict[str, Any] = {who: 1 - at}
+    return question.varied(availability=replace(question.availability, **parts))
 
 
-def _miss(who: str, moved: Perturbed, at: float) -> Perturbed:
-    return Perturbed(moved.question.with_absence(who, at), moved.changes)
-
-
-def _resize(moved: Perturbed, at: float) -> Perturbed:
-    return Perturbed(moved.question.varied(model_bytes=at), moved.changes)
-
-
-def _slow(moved: Perturbed, at: float) -> Perturbed:
-    return Perturbed(moved.question.varied(compute=replace(moved.question.compute, step_time=at)), moved.changes)
-
-
-def _relink(tier: str, part: str, moved: Perturbed, at: float) -> Perturbed:
-    network = moved.question.network.with_link(tier, **{part: at})
-    return Perturbed(moved.question.varied(network=network), moved.changes)
+def _relinked(tier: str, part: str, question: Question, at: float) -> Question:
+    return question.varied(network=question.network.with_link(tier, **{part: at}))

@@ -112,12 +112,6 @@ class Question:
         comes, whose = self.availability, ("client", "server")[: self.network.tiers]
         return {} if comes is None else {who: 1 - getattr(comes, who) for who in whose}
 
-    def with_absence(self, who: str, share: float) -> Question:
-        """The same with devices that stay away so often."""
-        assert self.availability is not None  # noqa: S101 - only those in `absences` are moved
-        parts: dict[str, Any] = {who: 1 - share}
-        return replace(self, availability=replace(self.availability, **parts))
-
     @cached_property
     def family(self) -> str:
         """Id of the family of bounds; empty where there is none."""
