@@ -48,8 +48,6 @@ class RoundCost:
     bytes_by_tier: tuple[float, ...]  # the parts of ``bytes`` on the links of every tier, top first [bytes]
     standard_error: float  # standard error of ``seconds`` [s]; 0 where it is exact
     draws: int  # number of draws behind ``seconds``; 0 where it is exact
-    topology: str  # the topology, top tier first
-    method: str  # how it was timed
     footprint: Footprint | None = None  # energy, carbon and money; None where nobody asked
 
     def amount(self, objective: str) -> float:
@@ -82,7 +80,7 @@ def round_cost(spec: RoundSpec) -> RoundCost:
             "Check the rates, the step time and the counts."
         )
     traffic = _traffic(spec)
-    return RoundCost(seconds, sum(traffic), traffic, error, draws, spec.topology.id, spec.method)
+    return RoundCost(seconds, sum(traffic), traffic, error, draws)
 
 
 def _traffic(spec: RoundSpec) -> tuple[float, ...]:

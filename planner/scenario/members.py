@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -50,12 +50,6 @@ class Members:
 
     def __hash__(self) -> int:
         return hash(self.digest)
-
-    def of_all(self, part: Callable[[Link], float], base: Link) -> Any:
-        """A number of every client's link, given that of the scenario; one number where all have that."""
-        if self.link_of is None:
-            return part(base)
-        return np.array([*(part(link) for link in self.links), part(base)])[self.link_of]
 
     @property
     def _weight(self) -> Floats:

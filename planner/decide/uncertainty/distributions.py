@@ -13,16 +13,15 @@ from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.decide.parameters import deviations
 from planner.decide.uncertainty import parts
+from planner.decide.uncertainty.lattice import FloatArray
 from planner.io.intervals import Spread
 from planner.predict.question import Question
 from planner.scenario.fields import CLOCKED, FOOTPRINT, Objective
 from planner.scenario.resolve import Scenario
 
-FloatArray = NDArray[np.float64]
 Kind = Literal["given", "measured", "assumed"]
 FACTOR = 3.0  # a number that nobody gave is taken to be known within this factor, either way
 CLOCK = ("model_size", "step_time")  # what the clock depends on, beside the links
@@ -137,10 +136,7 @@ def timed(question: Question) -> bool:
 
 def of_clock(question: Question) -> list[tuple[str, float, str]]:
     """What the seconds of a round depend on: names in the scenario, values, units."""
-    found = [
-        ("model_size", question.model_bytes, "bytes"),
-        ("step_time", question.compute.step_time, "s"),
-    ]
+    found = [("model_size", question.model_bytes, "bytes"), ("step_time", question.compute.step_time, "s")]
     for tier, link in question.network.named.items():
         found += [(f"{tier}.{part}", getattr(link, part), "s" if part == "latency" else "bit/s") for part in LINK]
     return found

@@ -9,14 +9,13 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hflbounds.evaluate.compare import SAME
 from planner.decide.parameters import deviations
 from planner.decide.recommendation import Estimate, Regret
 from planner.decide.uncertainty import parts
 from planner.decide.uncertainty.distributions import Column, columns, of_clock, timed, with_clock
-from planner.decide.uncertainty.lattice import SHIFTS, blocks, cube
+from planner.decide.uncertainty.lattice import SHIFTS, FloatArray, blocks, cube
 from planner.predict import memory
 from planner.predict.evidence import predictor_record as record
 from planner.predict.question import Question
@@ -24,7 +23,6 @@ from planner.predict.statements import ModelUncertainty
 from planner.scenario.fields import CLOCKED, FOOTPRINT, Objective
 from planner.scenario.resolve import Scenario
 
-FloatArray = NDArray[np.float64]
 Model = Callable[[np.random.Generator, int], FloatArray]
 """Draws of the logarithm of (real rounds) / (predicted rounds): (generator, number) -> (topologies, number)."""
 

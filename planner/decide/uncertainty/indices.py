@@ -10,14 +10,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hflbounds.evaluate.compare import SAME
 from planner.decide.recommendation import Alone, Index
-from planner.decide.uncertainty.draws import Model, Totals, logs_at
-from planner.decide.uncertainty.lattice import blocks, cube
+from planner.decide.uncertainty.draws import Totals, logs_at
+from planner.decide.uncertainty.lattice import FloatArray, blocks, cube
 
-FloatArray = NDArray[np.float64]
 BASE = 512  # draws that the indices start from
 STEPS = 9  # values of an input that is moved alone
 LARGEST_MARGIN = math.log(10)  # beyond it a margin counts as this, also where one side never gets there
@@ -64,18 +62,17 @@ def total_indices(base: FloatArray, changed: FloatArray) -> list[Index] | None:
     ]
 
 
-def explained(totals: Totals, first: Sequence[str], model: Model | None = None) -> list[Index] | None:
+def explained(totals: Totals, first: Sequence[str]) -> list[Index] | None:
     """Indices of the log margin of the best other topology over the first; None where it stays or draws are slow.
 
-    ``first`` are the first topology and those that always take the same. A ``model`` is one more input, the last.
+    ``first`` are the first topology and those that always take the same.
     """
     question, drawn = totals.question, totals.columns
-    if totals.slow or (not drawn and model is None):
+    if totals.slow or not drawn:
         return None
     rng = np.random.default_rng([question.seed, 1])
-    points = cube(rng, 2 * len(drawn), BASE) if drawn else np.zeros((0, BASE))
+    points = cube(rng, 2 * len(drawn), BASE)
     logs, again = logs_at(drawn, points[: len(drawn)]), logs_at(drawn, points[len(drawn) :])
-    noise, noise_again = (0.0, 0.0) if model is None else (model(rng, BASE), model(rng, BASE))
     redrawn = []
     for i in range(len(drawn)):
         changed = logs.copy()
@@ -85,14 +82,12 @@ def explained(totals: Totals, first: Sequence[str], model: Model | None = None) 
     rounds = np.split(totals.rounds(np.hstack([logs, *(redrawn[i] for i in counted)])), len(counted) + 1, axis=1)
     prices = totals.prices(logs)
     leaders = [tuple(question.topologies).index(t) for t in first]
-    base = margins(rounds[0] * prices * np.exp(noise), leaders)
+    base = margins(rounds[0] * prices, leaders)
     changes = []
     for i, column in enumerate(drawn):
         here = rounds[0] if column.of_clock else rounds[1 + counted.index(i)]
         there = totals.prices(redrawn[i]) if column.of_clock else prices
-        changes.append(margins(here * there * np.exp(noise), leaders))
-    if model is not None:
-        changes.append(margins(rounds[0] * prices * np.exp(noise_again), leaders))
+        changes.append(margins(here * there, leaders))
     return total_indices(base, np.stack(changes))
 
 

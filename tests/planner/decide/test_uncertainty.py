@@ -759,24 +759,6 @@ def test_a_model_multiplies_rounds() -> None:
     # E (e^x - 1) over x > 0, x normal of deviation 0.2
     expected = math.exp(0.02) * NORMAL.cdf(0.2) - 0.5
     assert excess is not None and excess.value == pytest.approx(expected, abs=5 * excess.error)
-    only = sobol.explained(drawing.Totals(question, (), "rounds"), ["star-star"], model)
-    assert only is not None and [round(index.value, 1) for index in only] == [1.0]
-
-
-def test_an_input_and_the_model_share_the_variance_as_they_make_it() -> None:
-    """The log margin is log zeta, of variance (log 2)^2 / 3, and a normal error of deviation 0.2."""
-    told = scenario(H="zeta=0.5:2,delta=0.5")
-    question = fixed(told, lambda v: {"star-star": 100.0, "star-ring": 150 * v["zeta"], **FAR})
-
-    def model(rng: np.random.Generator, number: int) -> Any:
-        noise = np.zeros((4, number))
-        noise[list(question.bounds).index("star-ring")] = 0.2 * rng.standard_normal(number)
-        return noise
-
-    drawn = distributions.columns(question, told, "rounds")
-    found = sobol.explained(drawing.Totals(question, drawn, "rounds"), ["star-star"], model)
-    parts = np.array([math.log(2) ** 2 / 3, 0.2**2])
-    assert found is not None and [index.value for index in found] == pytest.approx(parts / parts.sum(), abs=0.06)
 
 
 # ---------------------------------------------------------------- constants of the analysis
