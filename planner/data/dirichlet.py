@@ -9,26 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
+from planner.data.label_shift import Floats, Indices, Interval
 
 FLAT = 4.0  # standard error of a logarithm at which the counts decide nothing
 LEAST, MOST = 1e-6, 1e7  # total concentrations beyond which counts tell no difference
 PSI = (-1 / 12, 1 / 120, -1 / 252, 1 / 240, -1 / 132, 691 / 32760)  # of x**-2, x**-4 ...
-
-
-@dataclass(frozen=True, slots=True)
-class Concentration:
-    """A concentration per label."""
-
-    value: float  # 0 where every member has a single label, ``inf`` where they do not differ beyond counting
-    low: float | None  # low, high: 95 % by the curvature of the likelihood; None at either end of the range
-    high: float | None
 
 
 def digamma(x: Floats) -> Floats:
@@ -48,8 +36,11 @@ def digamma(x: Floats) -> Floats:
     return np.log(shifted) - 1 / (2 * shifted) + series - down
 
 
-def concentrations(counts: Floats, group_of: Indices, *, adjusted: bool = True) -> tuple[Concentration | None, ...]:
+def concentrations(counts: Floats, group_of: Indices, *, adjusted: bool = True) -> tuple[Interval | None, ...]:
     """Concentrations within groups and between them; None where no group has two clients, or there are no two groups.
+
+    They are per label: 0 where every member has a single label, infinite where they do not differ beyond counting. The
+    intervals, 95 %, are by the curvature of the likelihood; there are none at either end of the range.
 
     Within: the likelihood of counts over the common concentration and every group's shares; the shares take degrees of
     freedom from it, so by default their information is taken out of it (Cox and Reid's adjusted profile). Between: the
@@ -60,7 +51,7 @@ def concentrations(counts: Floats, group_of: Indices, *, adjusted: bool = True) 
     """
     labels = int((counts > 0).any(axis=0).sum())
     groups = int(group_of.max()) + 1
-    intra: Concentration | None = None
+    intra: Interval | None = None
     sizes = counts.sum(axis=1)
     worth = sizes  # in independent samples of the group's shares: those of a client are alike
     if np.bincount(group_of).max() > 1:
@@ -75,11 +66,11 @@ def concentrations(counts: Floats, group_of: Indices, *, adjusted: bool = True) 
     return intra, _per_label(total, error, labels)
 
 
-def _per_label(total: float, error: float, labels: int) -> Concentration:
+def _per_label(total: float, error: float, labels: int) -> Interval:
     if not LEAST * 1.001 < total < MOST or error > FLAT:
-        return Concentration(0.0 if total < 1 else math.inf, None, None)
+        return Interval(0.0 if total < 1 else math.inf, None, None)
     spread = math.exp(1.96 * error)
-    return Concentration(total / labels, total / labels / spread, total / labels * spread)
+    return Interval(total / labels, total / labels / spread, total / labels * spread)
 
 
 def _fit(counts: Floats, group_of: Indices, adjusted: bool) -> tuple[float, float]:

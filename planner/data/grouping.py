@@ -18,8 +18,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from planner.data.grouping_rules import Floats, Indices, Problem
+from planner.data.grouping_rules import Problem
 from planner.errors import NoAnswerError
+from planner.io.csv_rows import Floats, Indices
 
 SPLIT = 16  # units of two groups whose every division is compared
 STEPS = 8  # of a pair of groups in a sweep, at most

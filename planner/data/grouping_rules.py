@@ -7,12 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.errors import NoAnswerError
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
+from planner.io.csv_rows import Floats, Indices
 
 
 @dataclass(frozen=True)

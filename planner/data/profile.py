@@ -18,7 +18,6 @@ from planner.io.json_documents import loaded, written
 from planner.io.parts import Rule, field
 
 if TYPE_CHECKING:
-    from planner.data.dirichlet import Concentration
     from planner.data.label_counts import LabelCounts
     from planner.data.label_shift import Interval, Measured, Weighting
 
@@ -131,7 +130,7 @@ def read_profile(path: Path) -> Profile:
 def from_counts(
     table: LabelCounts,
     found: Measured,
-    concentrations: tuple[Concentration | None, ...] | None = None,
+    concentrations: tuple[Interval | None, ...] | None = None,
     weighting: Weighting = "groups",
     absolute: bool = False,
     length: float | None = None,
@@ -175,7 +174,7 @@ def _tiers(table: LabelCounts, found: Measured, factor: float) -> list[Tier]:
     return [Tier(deviation2=_range(t, factor), children=n) for t, n in zip(found.tiers, children, strict=True)]
 
 
-def _range(found: Interval | Concentration, factor: float = 1.0) -> Range:
+def _range(found: Interval, factor: float = 1.0) -> Range:
     value, low, high = (
         None if x is None or not math.isfinite(x) else float(x * factor) for x in (found.value, found.low, found.high)
     )

@@ -19,10 +19,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
+from planner.io.csv_rows import Floats, Indices
+
 PRODUCTS = 2 * 10**9  # of numbers, in all draws together
 JITTER = 1e-10
 BLOCK = 1 << 20  # counts of clients that are worked on at once

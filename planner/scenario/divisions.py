@@ -25,6 +25,7 @@ from planner.data import grouping, grouping_rules, heterogeneity, label_shift
 from planner.data.heterogeneity import FromFile, Heterogeneity
 from planner.data.label_counts import LabelCounts, read_counts
 from planner.errors import ScenarioError
+from planner.io.csv_rows import Indices
 from planner.io.wording import percent
 from planner.scenario.fields import CHOICES, Span
 from planner.scenario.sections import resolve_fleet
@@ -233,7 +234,7 @@ def _total(written: Written, clients: int) -> tuple[float, str, list[str]]:
     return total2, f"zeta^2 + delta^2 = {total2:.4g} ({said}) stays", warnings
 
 
-def _spread(table: LabelCounts, group_of: grouping_rules.Indices) -> label_shift.Spread:
+def _spread(table: LabelCounts, group_of: Indices) -> label_shift.Spread:
     return label_shift.spread(table.shares(), label_shift.noise(table.counts), group_of, np.ones(len(group_of)))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from hflbounds.topology import tier_symbols
 from planner.data import label_shift, skew
-from planner.data.dirichlet import Concentration, concentrations
+from planner.data.dirichlet import concentrations
 from planner.data.label_counts import LabelCounts, read_counts, read_gram
 from planner.data.label_shift import Counts, Interval, Measured, Weighting
 from planner.data.profile import from_counts
@@ -128,7 +128,7 @@ def measured(path: Path, wanted: Wanted, kept: Path | None = None) -> tuple[Meas
     return _answer(path, data, cautions, kept), profile
 
 
-def _concentrations(table: LabelCounts, seed: int) -> tuple[tuple[Concentration | None, ...], int]:
+def _concentrations(table: LabelCounts, seed: int) -> tuple[tuple[Interval | None, ...], int]:
     """Concentrations, of random groups and clients where there are very many counts; and of how many clients."""
     inside = np.ones(len(table.clients), dtype=bool)
     if table.counts.size > CONCENTRATION_CELLS:
@@ -237,7 +237,7 @@ def _dominant(table: LabelCounts, found: Measured) -> dict[str, Any]:
     return out
 
 
-def _plain(found: Interval | Concentration) -> dict[str, Any]:
+def _plain(found: Interval) -> dict[str, Any]:
     return {name: finite(getattr(found, name)) for name in ("value", "low", "high")}
 
 
