@@ -28,6 +28,11 @@ QUESTIONS = (  # by what is unknown: the question, and what to give
 )
 LEFT: Mapping[tuple[str, ...], str] = {("L",): "How large is L of your model?", ("A",): "How large is A of your model?"}
 POLICY, ON_FAILURE = "availability.policy", "on_failure"  # among what is known, and as it is asked for
+FIRST: Mapping[str, str] = {  # what is said of these in any case, before what varies less than all
+    "weights": "which mean of the clients' losses is to get small",
+    POLICY: "what a round does where a device stays away",
+    DETECT: "how long a round waits for a device that stays away",
+}
 LINK_SHARING = ("--link-sharing", "per-client|per-server")
 LITTLE = 0.1  # a total Sobol index below it is not worth a question
 
@@ -51,19 +56,14 @@ def assumptions(
         if known.origin != "default" or unused or value is None:
             continue
         share = index.get(name, index.get("L A") if name == "A" else None)
-        effect = "" if share is None else f"{percent(share)} of the lead's variance"
-        first = 0.0
-        if name == "weights":
-            first, effect = 1.0, "which mean of the clients' losses is to get small"
-        if name == POLICY:
-            name, first, effect = ON_FAILURE, 1.0, "what a round does where a device stays away"
-        if name == DETECT:
-            first, effect = 1.0, "how long a round waits for a device that stays away"
+        told = FIRST.get(name, "")
         if not value and name in {tier.deviation for tier in question.symbols if question.values[tier.size] > 1}:
-            first, effect = 1.0, "left out beside the other, so that these do not differ"
+            told = "left out beside the other, so that these do not differ"
         if in_doubt:
-            first, effect = 1.0, "that of networks; 0 where noise does not depend on the model, as in theorems"
-        found.append((-(share or first), Assumption(key=name, value=value, unit=known.unit, effect=effect)))
+            told = "that of networks; 0 where noise does not depend on the model, as in theorems"
+        effect = told or ("" if share is None else f"{percent(share)} of the lead's variance")
+        key = ON_FAILURE if name == POLICY else name
+        found.append((-(share or float(bool(told))), Assumption(key=key, value=value, unit=known.unit, effect=effect)))
     every = tuple(one for _, one in sorted(found, key=lambda pair: pair[0]))
     if not of_sharing:
         return every

@@ -260,9 +260,6 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
     chosen = common[first.division]
     answer = recommend(found.settled)
     warnings = [_with_checked(one, found) for one in answer.warnings]
-    said = dict.fromkeys(f"G = {r.groups}: {r.why}." for r in rows if r.why)
-    for text in (*_beyond_record(found), *_cautions(found, rows, along)):
-        said[text] = None
     searched = {*choices, *(SIZES if chosen.grouping != "given" else ())}
     if SIZES[0] in searched:
         searched |= set(DRAWN)
@@ -274,8 +271,8 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
         looked += f". {kept[:1].upper()}{kept[1:]} stay: searched again at another value they may lead elsewhere"
     sentence = _sentence(found, [p for p in order if tie[p.division] == 1], along)
     shared = _where_shared(found)
-    if one_each := _one_each(found, shared):
-        said[one_each] = None
+    lost = (f"G = {r.groups}: {r.why}." for r in rows if r.why)
+    said = dict.fromkeys((*lost, *_beyond_record(found), *_cautions(found, rows, along), *_one_each(found, shared)))
     one = answer.verdict
     told = one.replaced(text=_with_counts(one, found))
     if len(found.level) > 1 and one.status == "best" and one.confidence is not None and one.runner_up:
@@ -302,9 +299,13 @@ def _beyond_record(found: _Search) -> Iterator[str]:
     taken, best = found.taken, found.leaders[found.taken.division]
     if taken is not found.checked or best is None or best.total >= taken.total * (1 - SAVED):
         return
-    counts = ", ".join(f"{symbol} = {best.counts[symbol]}" for symbol in STEPS if symbol in best.counts)
     takes = f"{times(best.total / taken.total)} the {found.scenarios[0].objective}"
-    yield f"{counts} would take {takes}, within the predictor's error: no measured run had as many local steps."
+    yield f"{_steps(best)} would take {takes}, within the predictor's error: no measured run had as many local steps."
+
+
+def _steps(plan: _Plan) -> str:
+    """K and P of a plan, of those that are searched, in words."""
+    return ", ".join(f"{symbol} = {plan.counts[symbol]}" for symbol in STEPS if symbol in plan.counts)
 
 
 def _with_checked(one: Caution, found: _Search) -> Caution:
@@ -314,8 +315,7 @@ def _with_checked(one: Caution, found: _Search) -> Caution:
     at = question.varied(values={**question.values, **first.counts})
     if within is None or one.text not in evidence.beyond_record(at):
         return one
-    steps = ", ".join(f"{symbol} = {within.counts[symbol]}" for symbol in STEPS if symbol in within.counts)
-    takes = f"{steps} takes {times(within.total / first.total)} the {found.scenarios[0].objective}"
+    takes = f"{_steps(within)} takes {times(within.total / first.total)} the {found.scenarios[0].objective}"
     return one.replaced(text=evidence.beyond_record(at, takes)[0])
 
 
@@ -400,15 +400,13 @@ def _with_counts(told: Verdict, found: _Search) -> str:
     return f"{advice} Else take {counts}. {' '.join(told.text.replace(advice, '').split())}"
 
 
-def _one_each(*every: _Search | None) -> str:
+def _one_each(*every: _Search | None) -> Iterator[str]:
     """Warn of groups of one client, where these were searched for."""
     taken = [(found.scenarios[found.taken.division], found.groups(found.taken)) for found in every if found is not None]
     scenario, _ = taken[0]
-    if scenario.grouping == "given" or not 1 < max(groups for _, groups in taken) == scenario.number("clients"):
-        return ""
-    return (
-        "Groups of one client need a group server for each client. --groups 1:30 beside --clients limits their number."
-    )
+    if scenario.grouping != "given" and 1 < max(groups for _, groups in taken) == scenario.number("clients"):
+        fewer = "--groups 1:30 beside --clients limits their number."
+        yield f"Groups of one client need a group server for each client. {fewer}"
 
 
 def _chosen(found: _Search, *, short: bool = False) -> str:

@@ -14,17 +14,7 @@ from planner.data import pilot as data
 from planner.data.label_counts import LabelCounts
 from planner.data.pilot import Pilot
 from planner.data.race_curves import never_rising, rounds_like, value_at
-from planner.harness.pilot import (
-    Course,
-    Racer,
-    Tell,
-    Wanted,
-    on_proxy,
-    score,
-    smoothed,
-    student,
-    window,
-)
+from planner.harness.pilot import Course, Racer, Tell, Wanted, on_proxy, score, smoothed, student, window
 from planner.io.parts import finite
 from planner.io.version import version
 from planner.io.wording import names, percent

@@ -86,7 +86,7 @@ def recommend(  # reason: one field of the answer after the other
     doubt = [] if scenario.partial or not question.predictor.guarantees else _doubt(question, scenario, here.best)
     told = _p_best(how_sure) if how_sure else {}
     bounded = (details and question.quantity is SQUARED_GRADIENT) or question.predictor.guarantees
-    by_sharing = found.get("time", {})
+    by_sharing = {value: one for value, one in found.get("time", {}).items() if value}
     rows = [
         *(
             _row(here, topology, place, rounds[topology], told.get(topology), by_sharing, bounded=bounded)
@@ -131,11 +131,7 @@ def recommend(  # reason: one field of the answer after the other
 
 
 def _warnings(  # reason: one source of warnings each
-    here: Standing,
-    rows: Sequence[Row],
-    met: bool,
-    doubt: list[str],
-    asked: bool,
+    here: Standing, rows: Sequence[Row], met: bool, doubt: list[str], asked: bool
 ) -> Iterator[Caution]:
     question, scenario, recommended = here.question, here.scenario, here.best
     texts = [
@@ -298,7 +294,7 @@ def _row(
         tie=here.ties.get(topology, len(question.topologies)),
         **_amounts(rounds, cost, whence, _at_ends(topology, here)),
         ratio=here.ratio(topology),
-        cases=tuple(_in_case(topology, value, one, rounds) for value, one in by_sharing.items() if value),
+        cases=tuple(_in_case(topology, value, one, rounds) for value, one in by_sharing.items()),
         round_bytes_by_tier=cost.bytes_by_tier,
         rounds_from="bound" if question.predictor.guarantees else "measured" if whence == "measured" else "predicted",
         rounds_guaranteed=_guaranteed(question, topology) if bounded else None,
@@ -397,11 +393,7 @@ def _of_a_case(known: Mapping[str, Any]) -> dict[str, Any]:
     seconds = found["time_seconds"]
     if seconds is None:
         return found
-    return found | {
-        "time_seconds": float(seconds),
-        "time_seconds_low": seconds.low,
-        "time_seconds_high": seconds.high,
-    }
+    return found | {"time_seconds": float(seconds), "time_seconds_low": seconds.low, "time_seconds_high": seconds.high}
 
 
 def _baseline(one: Baseline, here: Standing, by_sharing: Mapping[str, Standing]) -> Row:
@@ -418,7 +410,6 @@ def _baseline(one: Baseline, here: Standing, by_sharing: Mapping[str, Standing])
             value=value, ratio=_over_best(one.amount("time", case.question.network), case), **_of_a_case(amounts(case))
         )
         for value, case in by_sharing.items()
-        if value
     ]
     met = "the target is met before the first round" if rounds == 0 else ""
     return Row(
@@ -437,7 +428,7 @@ def _baseline(one: Baseline, here: Standing, by_sharing: Mapping[str, Standing])
 
 def _clocked(one: Clocked, here: Standing, by_sharing: Mapping[str, Standing]) -> Row:
     network = here.question.network
-    taken = {value: one.amount("time", case.question.network) for value, case in by_sharing.items() if value}
+    taken = {value: one.amount("time", case.question.network) for value, case in by_sharing.items()}
     cases = [
         InCase(value=value, time_seconds=finite(seconds), ratio=_over_best(seconds, by_sharing[value]))
         for value, seconds in taken.items()
@@ -543,8 +534,7 @@ def _about_cost(question: Question, scenario: Scenario) -> list[str]:
 
 
 def _about_target(question: Question, met: bool) -> list[str]:
-    hidden = question.hidden
-    if met or hidden or question.target is not None:
+    if met or question.hidden or question.target is not None:
         return []
     goal, start = float(question.goal()), question.first()
     if goal < start:

@@ -38,7 +38,7 @@ from planner.errors import NoAnswerError, ScenarioError
 from planner.io.answers import Answer, Caution, NextStep, Quantity, Sensitivity, Verdict
 from planner.io.parts import Part, field
 from planner.io.version import version
-from planner.io.wording import LISTED, input_words, join, one_of, times, title
+from planner.io.wording import LISTED, input_words, join, names, one_of, times, title
 from planner.predict.question import Question, ask, with_default_order
 from planner.scenario.fields import CLOCKED, CostMethod, Objective
 from planner.scenario.resolve import Scenario
@@ -117,10 +117,7 @@ class Flips(Answer):
 
 
 def flip(  # reason: one field of the answer after the other
-    scenario: Scenario,
-    among: Sequence[str] = (),
-    only: Sequence[str] = (),
-    progress: Progress = lambda _: None,
+    scenario: Scenario, among: Sequence[str] = (), only: Sequence[str] = (), progress: Progress = lambda _: None
 ) -> Flips:
     """Follow every input to every change of the answer.
 
@@ -238,7 +235,7 @@ def _in_words(question: Question, best: tuple[str, ...], row: Change, tiers: Seq
     """Say what a change does."""
     if row.method == "setting":
         each = algorithms(question, row.best_beyond)
-        which = join(list(map(title, each))) if 0 < len(each) <= LISTED else f"{len(each)} topologies"
+        which = names(each) if 0 < len(each) <= LISTED else f"{len(each)} topologies"
         makes = (
             f"makes {'it' if len(each) == 1 else 'a toss-up of'} {which}" if each else "puts the target out of reach"
         )

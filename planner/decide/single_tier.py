@@ -21,9 +21,8 @@ from planner.scenario.fields import Objective
 from planner.scenario.network import Network
 
 SINGLE = {"fedavg": ("star", "FedAvg, 1 tier"), "sfl": ("ring", "Sequential")}
-BY_GROUP = (
-    "Seq. by group"  # as an earlier pilot measured it, or Ring-Ring; it is predicted in an order that mixes groups
-)
+# as an earlier pilot measured it, or Ring-Ring; it is predicted in an order that mixes groups
+BY_GROUP = "Seq. by group"
 Origin = Literal["measured", "predicted", "bound"]
 NOT_RACED, RACES = "it did not race in the pilot", ("hfl-plan", "pilot", "--systems", "trees,one-tier")
 OTHERS = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -20,6 +19,7 @@ from planner.decide.verdict import algorithms, one_tier, sharing_is_open, standi
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.answers import Caution, NextStep, Quantity, Verdict
 from planner.io.parts import finite
+from planner.io.text import suggest
 from planner.io.wording import LISTED, counted, join, names_or, percent, times, title
 from planner.predict.evidence import orderings, predictor_record
 from planner.predict.evidence.claims import verdicts
@@ -374,12 +374,7 @@ def _worth_it(search: _Search, given: Choice, better: Choice, best: Iterable[Cho
 
 
 def _verdict(
-    search: _Search,
-    chosen: Choice,
-    given: Choice | None,
-    better: Choice,
-    cheaper: Choice | None,
-    said: tuple[str, str],
+    search: _Search, chosen: Choice, given: Choice | None, better: Choice, cheaper: Choice | None, said: tuple[str, str]
 ) -> Verdict:
     """Say what to use, what it saves of what the present K and P take, and what else comes near.
 
@@ -474,11 +469,9 @@ def _change(now: float, before: float, what: str, resolution: float) -> str:
         return f"as much {what}"
     if now < before:
         return f"{percent(min(1 - now / before, MOST_SAID))} less {what}"
-    return (
-        f"{percent(min(now / before - 1, MOST_SAID))} more {what}"
-        if now < 2 * before
-        else f"{times(now / before)} the {what}"
-    )
+    if now < 2 * before:
+        return f"{percent(min(now / before - 1, MOST_SAID))} more {what}"
+    return f"{times(now / before)} the {what}"
 
 
 def _pilot(question: Question, chosen: Choice) -> tuple[str, ...]:
@@ -520,9 +513,8 @@ def _search(asked: Question, scenario: Scenario, wanted: Wanted) -> _Search:
 
 def _topology(name: str, known: Sequence[str]) -> str:
     if name not in known:
-        near = difflib.get_close_matches(name.lower().replace("_", "-"), known, n=1)
-        hint = f" Did you mean {near[0]}?" if near else ""
-        raise ScenarioError(f"--topology: {name!a:.40} is not one of {', '.join(known)}.{hint}")
+        hint = suggest(name.replace("_", "-"), known)
+        raise ScenarioError(f"--topology: {name!a:.40} is not one of {', '.join(known)}. {hint}".rstrip())
     return name
 
 

@@ -31,7 +31,6 @@ LEVEL = 0.8  # of the intervals of ratios
 TOLD = 0.6  # a probability below it tells no winner
 MOST_IN_TOSS_UP = 0.9  # a probability that is said of the first of a toss-up: intervals leave a tenth on either side
 ON_PROXY = "Raced on a proxy, not on your data."
-CERTAIN = 0.99  # no probability is stated above it
 ABOUT = 1.25  # times the best: a server that does not wait and takes up to that is named beside it
 OBJECTIVES: tuple[Objective, ...] = ("time", "rounds", "traffic")
 LESS = {
@@ -68,7 +67,9 @@ class Standing:
         """Probability that the first is within 2 % of the best; None where no record says, or goes as far."""
         found = self.judged.probability
         beyond = (predictor_record.beyond, predictor_record.beyond_sizes, predictor_record.differ_more)
-        return None if found is None or any(one(self.question) for one in beyond) else min(found, CERTAIN)
+        if found is None or any(one(self.question) for one in beyond):
+            return None
+        return min(found, predictor_record.CERTAIN)
 
     @cached_property
     def best(self) -> tuple[str, ...]:
@@ -355,12 +356,9 @@ def _choice(found: Verdict, here: Standing, ratio: Callable[[Quantity], float]) 
     """``Star-Ring, 2.9x [1.4, 6] faster than Star-Star``, or a toss-up."""
     if found.status == "toss-up":
         return f"toss-up, {one_of(algorithms(here.question, found.best))}"
-    lead = (
-        f", {times(ratio(found.ratio))} {LESS[here.objective]} {title(found.runner_up)}"
-        if found.ratio is not None
-        else ""
-    )
-    return f"{title(found.best[0])}{lead}"
+    if found.ratio is None:
+        return title(found.best[0])
+    return f"{title(found.best[0])}, {times(ratio(found.ratio))} {LESS[here.objective]} {title(found.runner_up)}"
 
 
 def _sentence(

@@ -7,14 +7,10 @@ from collections.abc import Iterable, Sequence
 
 from hflbounds.topology import Topology
 
+LINK_PARTS = {"up": "uplink", "down": "downlink", "latency": "latency"}
 NAMES = {
-    "client_link.up": "client uplink",
-    "client_link.down": "client downlink",
-    "client_link.latency": "client latency",
+    **{f"{who}_link.{part}": f"{who} {word}" for who in ("client", "server") for part, word in LINK_PARTS.items()},
     "client_link.sharing": "link sharing",
-    "server_link.up": "server uplink",
-    "server_link.down": "server downlink",
-    "server_link.latency": "server latency",
     "server_link.sharing": "sharing of server links",
     "model_size": "model size",
     "step_time": "step time",
@@ -32,7 +28,6 @@ NAMES = {
     "per_hub": "most models of a hub",
 }
 
-LINK_PARTS = {"up": "uplink", "down": "downlink", "latency": "latency"}
 UNNAMED = re.compile(r"tier \d+")  # nodes of a tier that nobody named
 LARGE = 1e6  # from here on a number has an exponent, so that tables of huge fleets keep to a page
 

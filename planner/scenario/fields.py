@@ -181,10 +181,7 @@ def _quantity(dimension: str, word: str) -> Kind:
 
 
 def _period(example: str) -> Kind:
-    def read(value: Any, field: str) -> float:
-        return units.parse_duration(value, field=field, positive=True)
-
-    return Kind(read, {"type": "string", "examples": [example]}, "TIME")
+    return Kind(partial(units.parse_duration, positive=True), {"type": "string", "examples": [example]}, "TIME")
 
 
 def _target(value: Any, field: str) -> str | float:
@@ -343,19 +340,16 @@ def _tree(value: Any, field: str) -> int | Tree:
         pattern, _, size = part.partition(":") if not part.strip().isdigit() else ("", "", part)
         patterns.append(pattern.strip())
         sizes.append(size.strip())
+    named = "/".join(filter(None, patterns))
+    try:
+        topology = Topology.of(named) if named else None
+    except TopologyError as error:
+        raise ScenarioError(f"{field}: {error}", code="E044") from None
     if len({bool(one) for one in patterns}) > 1 or len({bool(one) for one in sizes}) > 1:
-        try:
-            Topology.of("/".join(filter(None, patterns)) or "star")  # a word that is no pattern is what is wrong
-        except TopologyError as error:
-            raise ScenarioError(f"{field}: {error}", code="E044") from None
         raise ScenarioError(
             f"{field}: {value!a:.60} gives some tiers what it leaves out for others. "
             "Write 4/5/20, ring/star/ring or ring:4/star:5/ring:20."
         )
-    try:
-        topology = Topology.of("/".join(patterns)) if all(patterns) else None
-    except TopologyError as error:
-        raise ScenarioError(f"{field}: {error}", code="E044") from None
     counts = tuple(text.count(size, field, most=LARGEST_COUNT) for size in sizes) if all(sizes) else None
     if counts is not None and topology is None and len(counts) > 8:
         raise ScenarioError(f"{field}: {len(counts)} tiers are not 1 to 8.")
@@ -385,21 +379,13 @@ COUNT_OR_RANGE: Final = Kind(
     _count_or_span, {"anyOf": [COUNT.schema, {"type": "string", "pattern": "^ *[0-9]+ *(: *[0-9]+ *)?$"}]}, "N"
 )
 POSITIVE: Final = _uncertain(text.number, {"type": "number", "exclusiveMinimum": 0})
-NOT_NEGATIVE: Final = _uncertain(
-    lambda value, field: text.number(value, field, zero=True), {"type": "number", "minimum": 0}
-)
-FROM_ZERO: Final = Kind(
-    lambda value, field: text.number(value, field, zero=True), {"type": "number", "minimum": 0}, "NUMBER"
-)
+FROM_ZERO: Final = Kind(partial(text.number, zero=True), {"type": "number", "minimum": 0}, "NUMBER")
+NOT_NEGATIVE: Final = _uncertain(FROM_ZERO.read, FROM_ZERO.schema)
 RATE: Final = _quantity("rate", "RATE")
 SIZE: Final = _quantity("size", "SIZE")
 DURATION: Final = _quantity("duration", "TIME")
 PERIOD: Final = _period("10min")
-PATIENCE: Final = Kind(
-    lambda value, field: units.parse_patience(value, field=field),
-    {"type": "string", "examples": ["10min", "2 turns"]},
-    "TIME",
-)
+PATIENCE: Final = Kind(units.parse_patience, {"type": "string", "examples": ["10min", "2 turns"]}, "TIME")
 PROBABILITY: Final = Kind(
     _probability, {"anyOf": [{"type": "number", "exclusiveMinimum": 0, "maximum": 1}, {"type": "string"}]}, "SHARE"
 )
@@ -735,7 +721,7 @@ FIELDS: Final = (
     ),
     Field(
         "compute.straggler",
-        Kind(lambda value, field: parse_straggler(value, field=field), {"type": "string"}),
+        Kind(parse_straggler, {"type": "string"}),
         "spread of a client's compute times: none, lognormal:0.3, exponential:0.5",
         "none",
         "--straggler",

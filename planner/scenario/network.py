@@ -271,7 +271,7 @@ class Preset:
     source: str
 
 
-def parse_straggler(text: str, *, field: str = "straggler") -> Straggler:
+def parse_straggler(text: str, field: str = "straggler") -> Straggler:
     """Read ``none``, ``exponential:CV`` or ``lognormal:CV``; ``field`` opens the message of a refusal.
 
     Raises:

@@ -308,13 +308,9 @@ def measured(question: Question) -> Evidence:
     value = {t: float(b.tuned(cap=question.cap, **setting).value) for t, b in question.bounds.items()}
     counts = dict.fromkeys(("agrees", "tie", "contrary", "undecided"), 0)
     for pair in nearest:
-        ring_first = value[pair.ring] < value[pair.star]
-        if pair.verdict == "cannot tell":
-            counts["undecided"] += 1
-        elif pair.verdict == "tie":
-            counts["tie"] += 1
-        else:
-            counts["agrees" if (pair.verdict == "ring better") == ring_first else "contrary"] += 1
+        predicted = "ring better" if value[pair.ring] < value[pair.star] else "ring worse"
+        decided = "agrees" if pair.verdict == predicted else "contrary"
+        counts[{"cannot tell": "undecided", "tie": "tie"}.get(pair.verdict, decided)] += 1
     others = ", ".join(f"{n} {what}" for what, n in counts.items() if what != "agrees")
     return Evidence(
         dataset="planner/data/order_by_regime.csv",
