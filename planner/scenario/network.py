@@ -240,7 +240,7 @@ class Straggler:
 
     def __str__(self) -> str:
         """The form that :func:`parse_straggler` reads."""
-        return self.kind if self.kind == "none" else f"{self.kind}:{self.cv!r}"
+        return self.kind if self.kind == "none" else f"{self.kind}:{self.cv:g}"
 
 
 @dataclass(frozen=True, slots=True)

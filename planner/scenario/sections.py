@@ -686,6 +686,5 @@ def _compute(written: Written, known: Table) -> Compute:
         known["step_time"] = _mean_step(written.listed, known["step_time"])
     given: Straggler | None = written.get("compute.straggler")
     straggler = given or Straggler()
-    shown = "none" if straggler.kind == "none" else f"{straggler.kind}:{straggler.cv:g}"
-    known["straggler"] = Known(shown, "given" if given else "default")
+    known["straggler"] = Known(str(straggler), "given" if given else "default")
     return Compute(float(known["step_time"].value or 0.0), straggler)
