@@ -892,8 +892,9 @@ def read_table(
     found: dict[str, Any] = {}
     for key in table:
         if key not in below:
-            hints = filter(None, (text.suggest(key, below), _elsewhere(key)))
-            hint = " ".join(hints) or f"Known here are {', '.join(below)}."
+            elsewhere = _elsewhere(key) if fields is FIELDS else ""  # a table of a list has keys of its own
+            hint = " ".join(filter(None, (text.suggest(key, below), elsewhere)))
+            hint = hint or f"Known here are {', '.join(below)}."
             raise ScenarioError(f"{name(f'{at}{key}')}: {key!a:.60} is not a key of a scenario. {hint}", code="E025")
     for key in below:
         value, path = table.get(key), f"{at}{key}"

@@ -137,8 +137,8 @@ def heeded(values: Mapping[str, Any], bounds: Sequence[Bound]) -> None:
 
 
 @contextlib.contextmanager
-def refusals() -> Iterator[None]:
-    """What bounds raise for numbers, as what the command line says."""
+def refusals(moves: str = "", over: str | None = None) -> Iterator[None]:
+    """What bounds raise for numbers, or for the quantity that option ``moves`` names, as what the command line says."""
     try:
         yield
     except ConditionError as error:
@@ -147,7 +147,8 @@ def refusals() -> Iterator[None]:
         raise ScenarioError(f"{str(error).rstrip('.')}.", code="E042") from None
     except (TypeError, OverflowError) as error:
         code = "E003" if " also needs " in str(error) else None
-        raise ScenarioError(f"--set: {str(error).rstrip('.')}.", code=code) from None
+        option = moves if moves and f"{over!r} stands in none" in str(error) else "--set"
+        raise ScenarioError(f"{option}: {str(error).rstrip('.')}.", code=code) from None
 
 
 def plain(text: str) -> str:

@@ -101,6 +101,7 @@ def test_a_million_rows_are_refused_at_the_first_that_is_too_many(tmp_path: Path
         ([{"clients": 2, "samples": -1}], r"fleet.groups\[1\].samples: -1 is not a number"),
         ([{"clients": 2, "link": "dsl"}], r"fleet.groups\[1\].link: 'dsl' is not a link preset"),
         ([{"clients": 2, "sample": 5}], r"'sample' is not a key of a scenario. Did you mean"),
+        ([{"clients": 2, "size": 5}], r"'size' is not a key of a scenario. Known here are name, clients"),
         ([{"clients": 200_000}, {"clients": 200_000}], r"fleet.groups: 400,000 clients in all are more than"),
     ],
 )
