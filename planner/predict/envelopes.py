@@ -12,7 +12,7 @@ import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -130,13 +130,25 @@ class Points:
     fleets: Sequence[Fleet]  # those whose envelopes they are, with one number of tiers
     which: Counts  # the place of its fleet, for each; shape (n,)
     units: Array  # what the coefficients multiply, a row for each
+    _known: dict[int, float] = field(default_factory=dict)  # heights of a single point, by row
 
     def some(self, places: npt.NDArray[np.bool_]) -> Points:
         """Those that are marked."""
         return Points(self.fleets, self.which[places], self.units[places])
 
     def heights(self, rows: Counts) -> Array:
-        """The log of what is left at the best rate of some rows for each; shape (rows, n)."""
+        """The log of what is left at the best rate of some rows for each; shape (rows, n).
+
+        Of a single point they are kept: who looks for rounds to several targets passes the same rows.
+        """
+        if len(self.units) > 1:
+            return self._heights(rows)
+        wanted = rows[:, 0].tolist()
+        if new := [row for row in wanted if row not in self._known]:
+            self._known.update(zip(new, self._heights(np.array(new)[:, None])[:, 0].tolist(), strict=True))
+        return np.array([self._known[row] for row in wanted])[:, None]
+
+    def _heights(self, rows: Counts) -> Array:
         faded = self.units * np.where(np.arange(self.units.shape[1]) < 2, 1.0, FADED)
         least = np.empty((2, *rows.shape))
         kinds = 2 if self.fade else 1  # where heterogeneity stays, what is left if it fades adds nothing
@@ -183,12 +195,12 @@ class Points:
             found[mine] = block._reached(rounds[mine])
         return found
 
-    def rounds_to(self, targets: Array, near: int = USUAL) -> Array:
-        """Rounds, not rounded, until it is at most a target, as it may be near a row; ``inf`` beyond `ROUNDS`."""
+    def rounds_to(self, targets: Array, start: int = USUAL) -> Array:
+        """Rounds, not rounded, until it is at most a target, looked for from a row on; ``inf`` beyond `ROUNDS`."""
         found = np.empty(len(targets))
         for mine, block in self.blocks():
-            found[mine] = part = block._rounds_to(targets[mine], near)
-            near = next(_near(part), near)  # the next fleets are much like these
+            found[mine] = part = block._rounds_to(targets[mine], start)
+            start = next(near(part), start)  # the next fleets are much like these
         return found
 
     def _reached(self, rounds: Array) -> Array:
@@ -199,7 +211,7 @@ class Points:
             found = above + (place - left) * (under - above)
         return np.asarray(np.exp(np.where((place == left) | np.isneginf(above), above, found)))
 
-    def _rounds_to(self, targets: Array, near: int) -> Array:
+    def _rounds_to(self, targets: Array, start: int) -> Array:
         with np.errstate(divide="ignore"):
             goals = np.log(targets)
         # The envelope falls with the rounds, about as a power: go from a likely number of them to where the last two
@@ -207,7 +219,7 @@ class Points:
         last, count, step = len(ROUNDS) - 1, len(goals), 0
         first, ends = np.empty(count, dtype=np.intp), np.empty((2, count))  # the row, and the heights before and there
         low, high = np.zeros(count, dtype=np.intp), np.full(count, len(ROUNDS))  # where it can be
-        above, under, guess = np.zeros(count), np.zeros(count), np.full(count, near)
+        above, under, guess = np.zeros(count), np.zeros(count), np.full(count, start)
         left, here, goal = np.arange(count), self, goals
         while len(left):
             before, after = here.heights(np.stack((guess - 1, guess)))
@@ -237,7 +249,7 @@ class Points:
         return np.where(first > last, np.inf, np.where(first == 0, 1.0, found))
 
 
-def _near(rounds: Array) -> Iterator[int]:
+def near(rounds: Array) -> Iterator[int]:
     """The row that numbers of rounds are near, if some are finite."""
     if len(met := rounds[np.isfinite(rounds)]):
         yield max(1, math.ceil(math.log(float(np.sort(met)[len(met) // 2])) / math.log(ROUNDS[1])))
@@ -280,7 +292,7 @@ class EnvelopePredictor(Predictor):
         one = self._fleet(question, topology, question.values)
         found = points.rounds_to(wanted, *one.ended)
         if not one.ended:
-            one.ended.extend(_near(found))
+            one.ended.extend(near(found))
         return found.reshape(shape)[()]
 
     def rate(self, question: Question, topology: str, rounds: float) -> float | None:

@@ -59,7 +59,7 @@ from hflbounds.tilted import (
 from hflbounds.topology import Tier, TierSymbols, Topology, all_topologies
 from hflbounds.uneven import Kin, families
 from planner.predict import envelopes, many_steps
-from planner.predict.envelopes import FADED, Array, EnvelopePredictor
+from planner.predict.envelopes import FADED, ROUNDS, Array, EnvelopePredictor
 from planner.predict.predictors.base import ACCURACY, LOSS
 
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ class _Spectrum(EnvelopePredictor):
         power = self._gained(question, topology)
         asked = (question, target, values)  # of one topology after the other, stars first
         if power == 1:
-            self._last = asked, np.minimum(found, envelopes.ROUNDS[-1])
+            self._last = asked, np.minimum(found, ROUNDS[-1])
             return found
         last = self._last  # read once, as another thread may ask something else meanwhile
         if last is None or any(one is not other for one, other in zip(asked, last[0], strict=True)):
@@ -318,7 +318,7 @@ class _Spectrum(EnvelopePredictor):
         """Rounds of stars alone until what is left is so much; no more than a table has."""
         stars, of_stars, _ = _of_stars(question)
         found = super().rounds_to(of_stars, stars, goal, values) / self._worth(of_stars, stars, values)
-        return np.minimum(found, envelopes.ROUNDS[-1])
+        return np.minimum(found, ROUNDS[-1])
 
     def _like(self, question: Question, topology: str, rounds: Any, values: Mapping[str, Any]) -> Any:
         """The rounds in the table after which as much is left as runs have after so many.
@@ -329,11 +329,19 @@ class _Spectrum(EnvelopePredictor):
         like = rounds * worth
         if power == 1:
             return like
-        wanted, far, slope = np.log(rounds), np.log(like), 1.0
-        moved = before = np.zeros(np.shape(far))
+        stars, of_stars, _ = _of_stars(question)
+        points, wanted, shape = self._points(topology, question, rounds, values)
+        points_of_stars, _, _ = self._points(stars, of_stars, rounds, values)
+        near = self._fleet(of_stars, stars, of_stars.values).ended
+        each = (worth, self._worth(of_stars, stars, values), like)
+        worth, of_one, like = (np.broadcast_to(one, shape).ravel() for one in each)
+        wanted, far, slope = np.log(wanted), np.log(like), 1.0
+        moved = before = np.zeros(len(far))
         for turn in range(TURNS):
-            left = super().reached(question, topology, np.exp(far), values)
-            off = np.log(gaining(np.exp(far) / worth, self._stars_to(question, left, values), power)) - wanted
+            of_stars_alone = points_of_stars.rounds_to(points.reached(np.exp(far)), *near)
+            near = list(envelopes.near(of_stars_alone))
+            so_many = np.minimum(of_stars_alone / of_one, ROUNDS[-1])
+            off = np.log(gaining(np.exp(far) / worth, so_many, power)) - wanted
             if np.all((np.abs(off) < NEAR) | (far <= 0) & (off >= 0)):
                 break
             if turn:
@@ -341,7 +349,7 @@ class _Spectrum(EnvelopePredictor):
                     slope = np.clip(np.nan_to_num((off - before) / moved, nan=1.0), *SLOPES)
             ahead = np.maximum(far - off / slope, 0.0)
             moved, before, far = ahead - far, off, ahead
-        return np.exp(far)
+        return np.exp(far).reshape(shape)[()]
 
     def on_record(self, question: Question, target: Any, values: Mapping[str, Any]) -> Any:
         if _plain(question) is question:
