@@ -18,6 +18,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 import real_record as record  # noqa: E402
 
 PAGE = (ROOT / "docs" / "real-data.md").read_text(encoding="utf-8")
+QUICK = ("kept5", "conv")  # roles whose tables are looked at in every run; what moves predictions moves these
 
 
 @cache
@@ -41,8 +42,11 @@ def test_rows_of_the_table_are_what_the_curves_say(name: str) -> None:
 @pytest.mark.parametrize(
     ("roles", "words"),
     [
-        *(((role,), f"`{role}`") for role in ("kept2", "kept3", "kept4", "kept5", "long", "conv")),
-        (record.JUDGED, "all that judge"),
+        *(
+            pytest.param((role,), f"`{role}`", marks=() if role in QUICK else pytest.mark.slow)
+            for role in ("kept2", "kept3", "kept4", "kept5", "long", "conv")
+        ),
+        pytest.param(record.JUDGED, "all that judge", marks=pytest.mark.slow),
     ],
 )
 def test_rows_of_the_later_settings_are_what_the_curves_say(roles: tuple[str, ...], words: str) -> None:
@@ -58,8 +62,10 @@ def test_rows_of_the_later_settings_are_what_the_curves_say(roles: tuple[str, ..
 @pytest.mark.parametrize(
     ("roles", "words"),
     [
-        (record.JUDGED, "`kept` to `kept4`"),  # what the powers were chosen on is in test_record_on_real_data
-        *(((role,), f"`{role}`") for role in ("long", "conv", "kept5")),
+        # what the powers were chosen on is in test_record_on_real_data
+        pytest.param(record.JUDGED, "`kept` to `kept4`", marks=pytest.mark.slow),
+        *(pytest.param((role,), f"`{role}`", marks=pytest.mark.slow) for role in ("long", "kept5")),
+        (("conv",), "`conv`"),
     ],
 )
 def test_gains_over_stars_are_what_the_curves_say(
@@ -72,6 +78,7 @@ def test_gains_over_stars_are_what_the_curves_say(
         assert line.replace("| all |", f"| {words} |") in PAGE
 
 
+@pytest.mark.slow
 def test_other_constants_of_convolutional_networks_are_what_the_curves_say() -> None:
     curves = record.of_roles(record.ROOT / "measured_curves.csv", ("conv",))
     for name, (say, seeds) in record.OTHER_CONSTANTS.items():
@@ -81,33 +88,41 @@ def test_other_constants_of_convolutional_networks_are_what_the_curves_say() -> 
             assert f"| {name} | {metric}, `conv` {told}" in PAGE
 
 
+@pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("fades", [False, True])
-def test_errors_that_answers_draw_are_of_the_curves(fades: bool) -> None:
+def test_errors_that_answers_draw_are_of_the_curves(fades: bool, every: int) -> None:
     """Rounds of the record by hand from the curves, and its errors from them and what is predicted."""
     for quantity, metric in record.METRIC.items():
         name = f"record_{metric}_images_fading.csv" if fades else f"record_{metric}_images.csv"
         with (ROOT / "planner" / "data" / name).open(encoding="utf-8", newline="") as file:
             told = {(row["scenario"], row["reference"]): row for row in csv.DictReader(file)}
-        wanted = 0
-        for one in record.of_roles(record.ROOT / "measured_curves.csv", record.ANSWERED):
-            constants = record.profile_of(one, fades=fades)
-            if constants is None:
-                continue
+        known = [
+            (one, constants)
+            for one in record.of_roles(record.ROOT / "measured_curves.csv", record.ANSWERED)
+            if (constants := record.profile_of(one, fades=fades)) is not None
+        ]
+        assert len(known) * len(record.TARGETS) == len(told) == 408
+        for one, constants in known[::every]:
             assert ("problem.fading" in constants) == fades
             for after in record.TARGETS:
-                wanted += 1
                 row = told["-".join(one.told[name] for name in record.SETTING[1:]), str(after)]
                 rounds = one.rounds_to(quantity, after)
                 said = record.asked(one, after, metric, "spectrum", constants)
-                predicted = {t: float(said.predictor.rounds_to(said, t, said.goal(), said.values)) for t in rounds}
+                goal = said.goal()
+                predicted = {t: float(said.predictor.rounds_to(said, t, goal, said.values)) for t in rounds}
                 for t, n in rounds.items():
                     assert float(row[f"rounds_{t}"]) == pytest.approx(n, rel=1e-3)
                     off = math.log(n / predicted[t]) - math.log(rounds["star-star"] / predicted["star-star"])
                     assert float(row[f"error_spectrum_{t}"]) == pytest.approx(off, abs=1e-3)
-        assert wanted == len(told) == 408
 
 
-@pytest.mark.parametrize(("words", "roles"), [("`design`, `second`", ("design", "second")), ("`long`", ("long",))])
+@pytest.mark.parametrize(
+    ("words", "roles"),
+    [
+        pytest.param("`design`, `second`", ("design", "second"), marks=pytest.mark.slow),
+        ("`long`", ("long",)),
+    ],
+)
 def test_rounds_to_a_given_loss_are_off_as_the_page_says(words: str, roles: tuple[str, ...]) -> None:
     """Rounds by hand from the curves, and of who was asked for a loss."""
     for told, decays in (("profile with fading and decay", True), ("the same without decay", False)):
@@ -181,6 +196,7 @@ def test_what_more_local_steps_saved_is_what_the_curves_say() -> None:
         assert f"| {scheme} | {' | '.join(cells)} |" in PAGE
 
 
+@pytest.mark.slow
 def test_rows_by_whether_data_can_be_fitted_are_what_the_curves_say() -> None:
     """What is fitted by hand from the file: the least mean training loss of two noise seeds up to round 98."""
     with (ROOT / "docs" / "evidence" / "measured_curves.csv").open(encoding="utf-8", newline="") as file:
