@@ -51,7 +51,13 @@ def by_hand() -> dict[tuple[Setting, str, int], dict[str, float]]:
     return found
 
 
-@pytest.mark.parametrize("name", list(three_tiers.CONTESTANTS))
+@pytest.mark.parametrize(
+    "name",
+    [  # of predictors one in every run
+        pytest.param(name, marks=pytest.mark.slow if "`spectrum`" in name and i else ())
+        for i, name in enumerate(three_tiers.CONTESTANTS)
+    ],
+)
 def test_rows_of_the_table_are_what_the_curves_say(name: str) -> None:
     say, seeds = three_tiers.CONTESTANTS[name]
     rows = list(real_record.judged(real_record.settings(three_tiers.CURVES), say, seeds))
