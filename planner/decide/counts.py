@@ -343,7 +343,7 @@ def _replaced(scenario: Scenario, found: _Search) -> str:
     question, own = found.questions[first.division], {**first.counts, **scenario.replaced}
     symbols = [symbol for symbol in scenario.replaced if own[symbol] != first.counts[symbol]]
     order = sorted(scenario.replaced, key=[*STEPS, *scenario.replaced].index)
-    said = f"{join([f'{symbol} = {own[symbol]:,}' for symbol in order])} of the file, by the ranges searched"
+    said = f"{', '.join(f'{symbol} = {own[symbol]:,}' for symbol in order)} of the file"
     totals = [
         ceil_rounds(float(n)) * question.price(t, scenario.objective, **own)
         for t, n in question.rounds(**own).items()
@@ -351,9 +351,8 @@ def _replaced(scenario: Scenario, found: _Search) -> str:
     ]
     least = min(totals, default=math.inf)
     if symbols and least < first.total * (1 - scenario.resolution):
-        said += f"; {'it takes' if len(scenario.replaced) == 1 else 'they take'} {times(least / first.total)} the "
-        said += scenario.objective
-    return said
+        return f"{said}: {times(least / first.total)} the {scenario.objective}"
+    return f"{said}, by the ranges searched"
 
 
 def _where_shared(found: _Search) -> _Search | None:

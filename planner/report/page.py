@@ -35,7 +35,8 @@ from planner.report.document import (
 )
 from planner.scenario.units import format_amount, format_break_even
 
-LEGEND = {"~": "~ predicted", "?": "? assumed", "[": "[ ] 80 % interval"}
+LEGEND = {"~": "~ predicted", "?": "? assumed", "[": "[ ] 80 % interval", "=": "= in toss-up"}
+TIED = "="  # after how many times the best one takes of a toss-up that the verdict does not name
 OWN_LEVEL = "% interval"  # in the name of a column that says it
 ROWS = 15  # of a long table on a page
 ALL = "all"  # sections
@@ -68,7 +69,7 @@ def page(
     body.append(
         Facts((*(fact for fact in facts if fact not in own), *(fact for fact in shared if fact[0] not in without)))
     )
-    body.append(Sentences(legend(body), "dim"))
+    body.append(Sentences("   ".join(filter(None, (legend(body), _letters(answer, body)))), "dim"))
     return _laid(answer, body, (*sections, _provenance(answer)), answer.records(), kind)
 
 
@@ -441,20 +442,35 @@ def as_typed(one: NextStep, this: str = "...") -> str:
     return " ".join((this if first == "..." else first, *rest))
 
 
-def legend(blocks: Sequence[Block]) -> str:
-    """Explain the marks that a page has."""
-    texts: list[str] = []
+def _texts(blocks: Sequence[Block]) -> Iterator[str]:
+    """What a page says, but for the names of columns and what is to be typed."""
     for block in blocks:
         if isinstance(block, Table):
-            texts += (cell for row in block.texts() for cell in row)
+            yield from (cell for row in block.texts() for cell in row)
         elif isinstance(block, Facts):
-            texts += (text for label, text in block.entries if label != "Ask")
+            yield from (text for label, text in block.entries if label not in ("Ask", "Next"))
         elif isinstance(block, Sentences):
-            texts.append(block.text)
-    whole = "\n".join(texts)
+            yield block.text
+
+
+def _letters(answer: Answer, blocks: Sequence[Block]) -> str:
+    """Explain the letters of tiers that a page has, where there are more than two tiers."""
+    if "n1" not in answer.scenario:
+        return ""
+    columns = (column.name for block in blocks if isinstance(block, Table) for column in block.columns)
+    used = dict.fromkeys(re.findall(r"\b(?:n|S|P|delta)\d\b", "\n".join((*_texts(blocks), *columns))))
+    if not used or not answer.tier_names:
+        return "digits: tiers from the top" if used else ""
+    return ", ".join(f"{letter}: {answer.words(letter)}" for letter in used)
+
+
+def legend(blocks: Sequence[Block]) -> str:
+    """Explain the marks that a page has."""
+    whole = "\n".join(_texts(blocks))
     named = any(OWN_LEVEL in column.name for block in blocks if isinstance(block, Table) for column in block.columns)
     guessed = any(label == "Assumed" for one in blocks if isinstance(one, Facts) for label, _ in one.entries)
-    shown = {"~": "~" in whole, "?": guessed or _has_guess(whole), "[": "[" in whole and not named}
+    tied = re.search(rf"(x|\]){TIED}$", whole, re.MULTILINE) is not None
+    shown = {"~": "~" in whole, "?": guessed or _has_guess(whole), "[": "[" in whole and not named, "=": tied}
     return "   ".join(words for mark, words in LEGEND.items() if shown[mark])
 
 

@@ -31,7 +31,7 @@ from planner.report.document import (
     numeric,
     thinned,
 )
-from planner.report.page import AMOUNTS, RECORD, about, change_in, count, duration, page, record
+from planner.report.page import AMOUNTS, RECORD, TIED, about, change_in, count, duration, page, record
 from planner.report.render.table import first_that_fits
 from planner.scenario.fields import CHOICES
 from planner.scenario.sections import BY_LOSS
@@ -53,9 +53,17 @@ NO_END = "no end]"  # of an interval
 MEASURED = "Measured"  # a fact of what a profile or a pilot says
 METHODS = "Methods"  # a fact of those that were asked for and have no row
 RANGES = "Ranges"  # a fact of times between the ends of ranges
+REPLACED = "Replaced"  # a fact of values of a file that options or a search took the place of
 SCALE = "Rounds"  # a fact of how far they may be off as a whole
 # facts that are left where a page has no room for others
-LAST = ((MEASURED, METHODS, RANGES, SCALE), (METHODS, RANGES, SCALE), (METHODS, SCALE), ())
+LAST = (
+    (MEASURED, METHODS, RANGES, SCALE, REPLACED),
+    (METHODS, RANGES, SCALE, REPLACED),
+    (METHODS, SCALE),
+    (REPLACED,),
+    (),
+)
+UNNAMED = re.compile(r"any of \d+ topologies|or \d+ others?\b")  # in a verdict that names some of a toss-up alone
 FEWER = (2, 1)  # topologies that a case of a toss-up names at most, where a page has no room for their rows
 DIVISIONS = 12  # lines of a table of divisions for people; csv and json have all
 WHOLE = (Column("rounds", "count"), Column("time", "duration"), Column("traffic", "size"))
@@ -138,7 +146,7 @@ def _rows(answer: Recommendation, most: int, between: str | None, whole: bool = 
     ``between`` stands between the ends of an interval; None for no intervals. The last amount is left out of a table
     of both links by time that is not ``whole``.
     """
-    later = _later(answer)
+    later, marked = _later(answer), UNNAMED.search(_said(answer)) is not None
     shown = [*_trees(answer, most), *(row for row in answer.rows if row.baseline and row.id not in later)]
     cases = answer.open_cases
     rounds = BEGUN if any((row.p_complete or 1.0) < 1 for row in shown) else "rounds"  # those that break begin again
@@ -155,7 +163,7 @@ def _rows(answer: Recommendation, most: int, between: str | None, whole: bool = 
         tuple(
             (
                 row.title,
-                *_by_case(row, decides, cases, between, _through(answer, row)),
+                *_by_case(row, decides, cases, between, _through(answer, row), marked=marked),
                 *(_amount(row, name) for name in others),
             )
             for row in shown
@@ -174,12 +182,21 @@ def _trees(answer: Recommendation, most: int) -> list[Row]:
 
     What is named for being the same algorithm as another needs no row.
     """
-    verdicts = [answer.verdict, *(one for case in answer.verdict.cases for one in (case.cases or (case,)))]
-    said = " ".join(re.sub(r"[^.]*same algorithm[^.]*\.?", "", one.text) for one in verdicts)
+    verdicts, said = _verdicts(answer), re.sub(r"[^.;]*same algorithm[^.;]*[.;]?", "", _said(answer))
     first = {id_ for one in verdicts for id_ in (*one.best[:1], *[one.runner_up] * (one.status == "best"))}
     known = [row.id for row in answer.ranking if row.id in first or title(row.id) in said]
     others = [row.id for row in answer.ranking if row.id not in known][: max(most - len(known), 0)]
     return [row for row in answer.ranking if row.id in known or row.id in others]
+
+
+def _verdicts(answer: Recommendation) -> list[Verdict]:
+    """The verdict, and that of each case."""
+    return [answer.verdict, *(one for case in answer.verdict.cases for one in (case.cases or (case,)))]
+
+
+def _said(answer: Recommendation) -> str:
+    """What the verdict and its cases say."""
+    return ". ".join(one.text for one in _verdicts(answer))
 
 
 def _naming(verdict: Verdict, most: int) -> Verdict:
@@ -209,16 +226,24 @@ def _above(answer: Recommendation, cases: Sequence[str], then: str) -> tuple[tup
 
 
 def _by_case(
-    row: Row, decides: str, cases: Sequence[str], between: str | None, through: Mapping[str, Quantity]
+    row: Row, decides: str, cases: Sequence[str], between: str | None, through: Mapping[str, Quantity], *, marked: bool
 ) -> Iterator[Cell]:
-    """The amount that decides, and how many times that of the best it is, in every case, up to ``through`` servers."""
+    """The amount that decides, and how many times that of the best it is, in every case, up to ``through`` servers.
+
+    Those of a toss-up are ``marked`` where the verdict names some of them alone.
+    """
     known = [
-        (row.replaced(time_seconds=one.time_seconds), one.ratio, one.value) for one in row.cases if one.value in cases
+        (row.replaced(time_seconds=one.time_seconds), one.ratio, one.value, one.tie)
+        for one in row.cases
+        if one.value in cases
     ]
-    for one, ratio, case in known or [(row, row.ratio, "")]:
+    for one, ratio, case, tie in known or [(row, row.ratio, "", row.tie)]:
         yield _amount(one, decides)
         most = through.get(case)
-        yield _times_best(ratio, between) if most is None or ratio is None else f"{times(ratio)}-{times(most)}"
+        if most is not None and ratio is not None:
+            yield f"{times(ratio)}-{times(most)}"
+        else:
+            yield _times_best(ratio, between, TIED * (marked and tie == 1))
 
 
 def _through(answer: Recommendation, row: Row) -> dict[str, Quantity]:
@@ -230,12 +255,13 @@ def _through(answer: Recommendation, row: Row) -> dict[str, Quantity]:
     return {value if value in answer.open_cases else own: through for value, through in of_time}
 
 
-def _times_best(ratio: Quantity | None, between: str | None = ", ") -> Cell:
+def _times_best(ratio: Quantity | None, between: str | None = ", ", mark: str = "") -> Cell:
     """How many times the best: ``250x [46, 1,300]``, and ``250x [46,1300]`` where no space tells the ends apart."""
     if ratio is None:
         return None
     text = times(float(ratio) if between is None else ratio)
-    return Amount(",".join(end.replace(",", "") for end in text.split(", ")) if between == "," else text, ratio)
+    text = ",".join(end.replace(",", "") for end in text.split(", ")) if between == "," else text
+    return Amount(text + mark, ratio)
 
 
 def _amount(row: Row, name: str) -> Cell:
@@ -275,7 +301,7 @@ def _facts(answer: Recommendation) -> Iterator[tuple[str, str]]:
     if answer.recommend.scale is not None:
         yield SCALE, answer.recommend.scale.in_words()
     if answer.recommend.in_place_of:
-        yield "Replaced", answer.recommend.in_place_of
+        yield REPLACED, answer.recommend.in_place_of
     if answer.recommend.predictor == "pilot" and answer.recommend.notes:
         yield MEASURED, " ".join((answer.recommend.notes[0], *of_the_pilot(answer.scenario)))
     known: dict[str, list[str]] = {}

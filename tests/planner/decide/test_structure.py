@@ -171,9 +171,7 @@ def test_recommend_and_tune_reach_one_target_over_the_same_ranges(file: str, own
     assert found.target.value == pytest.approx(alone.target.value, rel=1e-12)
     best = next(row for row in tuned.rows if row.recommended)
     assert found.ranking[0].time_seconds == pytest.approx(best.time_seconds, rel=0.02)  # the resolution
-    assert found.recommend.in_place_of == (f"{own.replace(', ', ' and ')} of the file, by the ranges searched") * bool(
-        file
-    )
+    assert found.recommend.in_place_of == f"{own} of the file, by the ranges searched" * bool(file)
 
 
 def test_counts_are_compared_in_whole_rounds_as_rows_have_them() -> None:
@@ -198,9 +196,13 @@ def test_counts_of_the_file_that_take_less_than_the_range_are_named() -> None:
     ratio = own.ranking[0].time_seconds / found.ranking[0].time_seconds
     assert ratio < 0.9
     said = " ".join(str(found).split())
-    shown = float(said.partition("they take ")[2].partition("x")[0])
+    shown = float(said.partition("of the file: ")[2].partition("x")[0])
     assert shown == pytest.approx(ratio, rel=0.02)  # that in whole rounds
-    assert "Replaced K = 5 and P = 2 of the file, by the ranges searched; they take" in said
+    assert "Replaced K = 5, P = 2 of the file: 0." in said
+    full = " ".join(
+        str(planner.recommend(config="examples/phones.toml", local_steps="1:2", group_rounds="1:2")).split()
+    )
+    assert "Replaced K = 5, P = 2 of the file: 0." in full  # a page without room for intervals
 
 
 @pytest.mark.usefixtures("unflipped")

@@ -245,3 +245,18 @@ def test_a_full_page_names_both_of_two_that_tie_in_a_case(tmp_path: Path) -> Non
     assert len(cases) == 2 and all(len(case.best) == 2 for case in cases)
     for case in cases:
         assert f"toss-up, {' or '.join(title(id_) for id_ in case.best)}" in page
+
+
+@pytest.mark.usefixtures("unflipped")
+@pytest.mark.parametrize("asked", [{}, {"link_sharing": "per-server", "objective": "traffic"}])
+def test_rows_of_a_toss_up_that_the_verdict_does_not_name_are_marked(asked: dict[str, str]) -> None:
+    answer = planner.recommend(tiers="3/4/10", **asked)
+    ids = {row.title: row.id for row in answer.ranking}
+    tied = [one.best for one in (answer.verdict.cases[0].cases if not asked else [answer.verdict])]
+    assert max(map(len, tied)) > 2 and "= in toss-up" in str(answer)
+    rows = [found for line in str(answer).splitlines() if (found := re.match(r" *((?:Star|Ring)\S+)  (.*)", line))]
+    assert len(rows) >= 4
+    for row in rows:
+        marks = [cell.endswith("=") for cell in re.findall(r"\d+x\S*", row[2])]
+        assert marks == [ids[row[1]] in best for best in tied]
+    assert "= in toss-up" not in str(planner.recommend(G=10, M=10, **asked))  # at most four, which are named

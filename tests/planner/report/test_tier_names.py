@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -70,3 +71,14 @@ def test_topologies_that_a_case_names_are_in_the_table() -> None:
     named = {one for case in found.verdict.cases if len(case.best) <= 4 for one in case.best}
     page = str(found)
     assert named and all(re.search(rf"^{title(one)}  ", page, re.MULTILINE) for one in named)
+
+
+def test_letters_of_tiers_are_explained_below_a_page(tmp_path: Path) -> None:
+    named = tmp_path / "three.toml"
+    tiers = (("region", 3, 1), ("site", 4, 2), ("client", 10, 5))
+    named.write_text(
+        "\n".join(f'[[fleet.tiers]]\nname = "{name}"\ncount = {n}\npasses = {passes}' for name, n, passes in tiers)
+    )
+    assert "P3: passes of a site" in str(planner.tune(config=named)).splitlines()[-1]
+    assert "digits: tiers from the top" in str(planner.tune(tiers="3/4/10")).splitlines()[-1]
+    assert "digits" not in str(planner.tune(G=4, M=10))
