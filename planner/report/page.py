@@ -255,13 +255,17 @@ LONGEST = 100  # letters of a warning on a page
 ALONE = " alone"  # of a toss-up
 SEARCHED = "searched"  # how the source of a count begins that a search found: it is kept where other inputs move
 MEANS = {  # settings whose names say too little, or not how to choose them
-    ("tiers", "1"): "groups without servers",
-    ("tiers", "2"): "groups with servers",
+    ("tiers", "1"): "--tiers 1 (no servers)",
+    ("tiers", "2"): "--tiers 2 (with servers)",
     ("cost", "diluted"): "--cost diluted (split rates)",
-    ("availability.detect", "1 turn"): "--set availability.detect='1 turn'",
-    ("availability.detect", "6 turns"): "--set availability.detect='6 turns'",
-    ("order", "random"): "--order random",
-    ("order", "fixed"): "--order fixed",
+}
+OPTIONS = {  # and how others are written
+    "cost": "--cost {}",
+    "order": "--order {}",
+    "availability.detect": "--set availability.detect='{}'",
+    "client_link.hop": "--set network.client_link.hop={}",
+    "server_link.hop": "--set network.server_link.hop={}",
+    "server_link.sharing": "--set network.server_link.sharing={}",
 }
 MOST, LESS = 130, 36  # letters of all assumptions on a page, and where it has many cases
 
@@ -348,15 +352,15 @@ def change(
 ) -> str:
     """Say one break-even point.
 
-    ``server uplink below 40 Mbit/s -> Star-Ring leads``, ``K 20 or more``, or ``hop between servers relayed ->
-    Star-Star alone`` where a setting settles a toss-up.
+    ``server uplink below 40 Mbit/s -> Star-Ring leads``, ``K 20 or more``, or ``--cost formula -> Star-Star alone``
+    where a setting settles a toss-up.
     """
     which = [names.get(id_) or title(id_) for id_ in one.best_beyond]
     beyond = f"-> {join(which, 'or') if which else 'target not reached'}"
     what, even, now = words(one.parameter), one.break_even, one.now
     if isinstance(even, str) or even is None or isinstance(now, str) or now is None:
         settles = len(best) > 1 and bool(which) and set(one.best_beyond) < set(best)
-        said = MEANS.get((one.parameter, str(even)), f"{what} {even}")
+        said = MEANS.get((one.parameter, str(even))) or OPTIONS.get(one.parameter, what + " {}").format(even)
         return f"{said} {beyond}{ALONE * settles}{one.more}"
     leads = f"{beyond} {'leads' if len(which) == 1 else 'lead'}" if which else beyond
     if isinstance(even, int):

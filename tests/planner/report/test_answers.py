@@ -6,13 +6,17 @@ import csv
 import io
 import json
 import re
+import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 from test_cli import run
 
 import planner
+from planner.io.answers import Sensitivity
 from planner.report.answers.recommend import _table as table_of
+from planner.report.page import change
 from planner.report.render import formats
 
 QUESTIONS = {
@@ -195,3 +199,33 @@ def test_a_toss_up_whose_intervals_tell_all_apart_says_why_none_is_named() -> No
     first, *others = (row for row in answer.rows if not row.baseline)
     assert answer.verdict.status == "toss-up" and all(float(row.ratio.low) > 1.02 for row in others)
     assert f"{first.title} leads, with a probability below 60 %." in answer.verdict.text
+
+
+@pytest.mark.parametrize(
+    ("parameter", "now", "other"),
+    [
+        ("tiers", "2", "1"),
+        ("tiers", "1", "2"),
+        *(("cost", "schedule", other) for other in ("formula", "diluted")),
+        ("order", "fixed", "random"),
+        ("availability.detect", "2 turns", "1 turn"),
+        ("availability.detect", "2 turns", "6 turns"),
+        *((f"{link}_link.hop", "direct", "relayed") for link in ("client", "server")),
+        ("server_link.sharing", "per-client", "per-server"),
+    ],
+)
+def test_a_setting_that_is_a_change_is_said_as_it_is_typed(parameter: str, now: str, other: str, plan: Any) -> None:
+    one = Sensitivity(
+        parameter=parameter, now=now, break_even=other, best_beyond=("star-star", "star-ring"), method="setting"
+    )
+    said = change(one, {})
+    words = shlex.split(said.partition(" -> ")[0].partition(" (")[0])
+    assert words[0].startswith("--") and said.endswith("-> Star-Star or Star-Ring")
+    code, out, err = plan("recommend", "-G", "3", "-M", "4", "--availability", "95%", *words, "--json")
+    assert code == 0, err
+    answer = json.loads(out)
+    if parameter == "cost":
+        assert answer["recommend"]["cost"] == other
+        return
+    kept = answer["scenario"][parameter]
+    assert kept["origin"] == "given" and other.partition(" ")[0] in f"{kept['value']} {kept['source']}".split()
