@@ -35,7 +35,7 @@ from planner.report.document import (
 )
 from planner.scenario.units import format_amount, format_break_even
 
-LEGEND = {"~": "~ predicted", "?": "? assumed", "[": "[ ] 80 % interval", "=": "= in toss-up"}
+LEGEND = {"~": "~ predicted", "?": "? assumed", "[": "[ ] 80 % interval", "=": "= toss-up"}
 TIED = "="  # after how many times the best one takes of a toss-up that the verdict does not name
 OWN_LEVEL = "% interval"  # in the name of a column that says it
 ROWS = 15  # of a long table on a page

@@ -74,29 +74,33 @@ def document(answer: Recommendation) -> Document:
     sections, facts = tuple(_sections(answer)), tuple(_facts(answer))
     few = len(answer.ranking) <= LEAST + 1
 
-    def laid(shown: int, widths: Sequence[Wide], about: Sequence[tuple[str, str]], named: int = LISTED) -> Document:
+    def laid(
+        shown: int, widths: Sequence[Wide], about: Sequence[tuple[str, str]], ties: bool = True, named: int = LISTED
+    ) -> Document:
         told = answer.replaced(verdict=_naming(answer.verdict, named))
-        table = _table(told, shown, widths, named < LISTED)
+        table = _table(told, shown, widths, full=named < LISTED, ties=ties)
         made = page(told, table, sections, facts=about, kind="Recommendation")
         return replace(made, data=answer.to_json(), answer=answer)
 
     numbers = (SHOWN,) if few else range(SHOWN, LEAST - 1, -1)
     widths = [WIDTHS[i:] for i in range(len(WIDTHS))]
     least = ((numbers[-1], widths[-1], [fact for fact in facts if fact[0] in last]) for last in LAST)
-    pages = (laid(*how) for how in chain(product(numbers, widths, (facts,)), least))
-    fewer = (laid(shown, widths[-1], (), named) for named in FEWER for shown in numbers)
+    marks = (True, False) if UNNAMED.search(_said(answer)) else (True,)
+    pages = (laid(*how, ties) for how in chain(product(numbers, widths, (facts,)), least) for ties in marks)
+    fewer = (laid(shown, widths[-1], (), True, named) for named in FEWER for shown in numbers)
     return first_that_fits(chain(pages, fewer))
 
 
 # ---------------------------------------------------------------- the page
 
 
-def _table(answer: Recommendation, most: int, widths: Sequence[Wide], full: bool) -> list[Block]:
+def _table(answer: Recommendation, most: int, widths: Sequence[Wide], *, full: bool, ties: bool) -> list[Block]:
     """Topologies and baselines: time in each case, how many times the best, rounds and traffic.
 
-    On a ``full`` page nothing says why one ties that takes more than one that does not.
+    On a ``full`` page nothing says why one ties that takes more than one that does not. Those of a toss-up are marked,
+    where the verdict names some of them alone and ``ties`` says so.
     """
-    tables = (_rows(answer, most, *wide) for wide in widths)
+    tables = (_rows(answer, most, *wide, ties=ties) for wide in widths)
     left, shown = len(answer.ranking) - len(_trees(answer, most)), next(tables)
     while shown.width() > COLUMNS and (narrower := next(tables, None)):
         shown = narrower
@@ -140,13 +144,13 @@ def _best(answer: Recommendation, case: str) -> tuple[str, ...]:
     return next((one.best for one in whole.cases if one.value == case), whole.best)
 
 
-def _rows(answer: Recommendation, most: int, between: str | None, whole: bool = True) -> Table:
+def _rows(answer: Recommendation, most: int, between: str | None, whole: bool = True, *, ties: bool = True) -> Table:
     """What decides and its ratio to the best come first, for own and for shared links where that is open.
 
     ``between`` stands between the ends of an interval; None for no intervals. The last amount is left out of a table
     of both links by time that is not ``whole``.
     """
-    later, marked = _later(answer), UNNAMED.search(_said(answer)) is not None
+    later, marked = _later(answer), ties and UNNAMED.search(_said(answer)) is not None
     shown = [*_trees(answer, most), *(row for row in answer.rows if row.baseline and row.id not in later)]
     cases = answer.open_cases
     rounds = BEGUN if any((row.p_complete or 1.0) < 1 for row in shown) else "rounds"  # those that break begin again

@@ -128,7 +128,7 @@ def test_a_toss_up_that_leaves_out_who_takes_less_says_why(step_time: str, told:
     assert found or not told
     note = "A toss-up is by intervals, not by ratios alone: --explain table"
     for between in (None, ","):  # without intervals, and with them, which then say so themselves
-        notes = [one.text for one in table_of(answer, 6, [(between, True)], False)[1:]]
+        notes = [one.text for one in table_of(answer, 6, [(between, True)], full=False, ties=True)[1:]]
         assert (note in notes) == (found and between is None)
 
 
