@@ -1,15 +1,15 @@
 """How often each guarantee, and each prediction, names the best of four topologies in the measured scenarios.
 
-    python benchmarks/tilt_record.py      # writes docs/evidence/tilt_record.csv; a minute on one core
+    python benchmarks/tilt_record.py      # writes docs/evidence/tilt_record.csv; minutes on one core
 
 Rows: ``planner/data/measured_orders_kept.csv`` (rounds until the mean squared gradient meets a target, at each
 topology's best rate; constants known), with ``--all`` also ``measured_orders.csv``; ``measured_losses.csv`` beside the
 table (the same by loss, from ``benchmarks/measured_losses.py``); and ``measured_digits.csv`` (rounds until the mean
 squared gradient, the training loss or the test error meets a target; only the preset's constants are known). The
 topology named is that of the least value after the rounds that Star-Star took (column ``reference``), each at its own
-best step; for ``typical`` that of the fewest predicted rounds. Right is a regret of at most 2 %: rounds of the topology
-named over the fewest, less 1; a topology that did not reach the target in the rounds that were run counts with all of
-them.
+best step; for ``typical``, which knows the squared gradient alone, that of the fewest predicted rounds by it. Right is
+a regret of at most 2 %: rounds of the topology named over the fewest, less 1; a topology that did not reach the target
+in the rounds that were run counts with all of them.
 
 By loss, bounds on losses that differ by a tilt take a least curvature of 1e-4 L, as a bound in A needs one; nothing was
 chosen on these rows.
@@ -42,7 +42,6 @@ CONSTANTS = ("L", "A", "sigma", "zeta", "delta")
 FLEET = ("G", "M", "P", "K", "S1", "S2", "order")
 NEAR = 1e-4  # least curvature over the largest, by loss
 STEPS = np.geomspace(1e-7, 1.98, 160)  # times L, for the mean over a spectrum
-METRICS = {"mean_gradient": "gradient", "gradient": "gradient", "loss": "loss", "error": "accuracy"}
 
 
 def tree(topology: str, row: Row) -> Topology:
@@ -123,7 +122,7 @@ def named(rows: Sequence[Row]) -> list[dict[str, str]]:
             for k, i in enumerate(places):
                 found[i][form] = min((float(value[k]), t) for t, value in values.items())[1]
     for i, row in enumerate(rows):
-        found[i]["typical, the same quantity"] = row["typical"]
+        found[i]["typical, by gradient"] = row["typical"]
         found[i]["always Ring-Ring"] = "ring-ring"
     return found
 
@@ -138,7 +137,7 @@ def typical(options: Mapping[str, str]) -> tuple[str, Mapping[str, Any]]:
 def orders(path: Path, quantity: str = "gradient") -> list[dict[str, Any]]:
     """Rows of measured orders, with constants and what `typical` says.
 
-    A target by loss is none that it can be asked for: there it is asked for what Star-Star has after the reference.
+    By loss it is asked for what Star-Star has of the squared gradient after the reference.
     """
     with path.open(encoding="utf-8", newline="") as file:
         rows = list({(r["scenario"], r["family"], r["reference"]): r for r in csv.DictReader(file)}.values())
@@ -148,7 +147,7 @@ def orders(path: Path, quantity: str = "gradient") -> list[dict[str, Any]]:
             "fleet.groups": row["G"], "fleet.clients_per_group": row["M"], "fleet.group_rounds": row["P"],
             "fleet.local_steps": row["K"], "problem.initial_gap": row["A"], "problem.smoothness": "1",
             "problem.sigma": row["sigma"], "problem.heterogeneity": f"zeta={row['zeta']},delta={row['delta']}",
-            "plan.predictor": "typical", "plan.metric": quantity,
+            "plan.predictor": "typical", "plan.metric": "gradient",
         }  # fmt: skip
         goal = "target" if quantity == "gradient" else "rounds"
         options[f"problem.{goal}"] = row["target" if quantity == "gradient" else "reference"]
@@ -168,8 +167,7 @@ def digits(path: Path) -> list[dict[str, Any]]:
             options = {
                 "fleet.groups": row["G"], "fleet.clients_per_group": row["M"], "fleet.group_rounds": row["P"],
                 "fleet.local_steps": row["K"], "problem.heterogeneity": row["scheme"],
-                "problem.rounds": row["reference"], "plan.predictor": "typical",
-                "plan.metric": METRICS[row["quantity"]],
+                "problem.rounds": row["reference"], "plan.predictor": "typical", "plan.metric": "gradient",
             }  # fmt: skip
             first, values = typical(options)
             told = {name: float(values[name]) for name in CONSTANTS}
