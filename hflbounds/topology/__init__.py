@@ -20,6 +20,7 @@ from hflbounds.topology.tree import (
     TierSymbols,
     Topology,
     all_topologies,
+    plural,
     tier_symbols,
     two_tier,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "branches",
     "pattern",
     "patterns",
+    "plural",
     "tier_symbols",
     "two_tier",
 ]

@@ -23,6 +23,19 @@ _SEPARATOR: Final = re.compile(r"[/,|>\s_-]+")
 _SIZE: Final = re.compile(r"[0-9]{1,9}")
 
 
+def plural(noun: str) -> str:
+    """Write a noun for more than one; one that ends so already stays.
+
+    >>> plural("edge server"), plural("city"), plural("phones"), plural("branch")
+    ('edge servers', 'cities', 'phones', 'branches')
+    """
+    if re.search(r"[^aeiou]y$", noun):
+        return f"{noun[:-1]}ies"
+    if re.search(r"(ss|us|x|ch|sh)$", noun):
+        return f"{noun}es"
+    return noun if noun.endswith("s") else f"{noun}s"
+
+
 @dataclass(frozen=True)
 class Tier:
     """One tier of a tree: how the children of each of its nodes take part.
@@ -167,7 +180,8 @@ class Topology:
 
     def meaning(self, *children: str) -> str:
         """Say what the children of every tier do, given their names, top first, such as ``group``, ``client``."""
-        return ", ".join(one.meaning.format(child=name) for one, name in zip(self.patterns, children, strict=True))
+        pairs = zip(self.patterns, children, strict=True)
+        return ", ".join(one.meaning.format(child=name, children=plural(name)) for one, name in pairs)
 
     @property
     def uneven(self) -> bool:

@@ -40,8 +40,8 @@ class Kind:
         return f"{said}, for {join(commands)}." if commands else f"{said}, which no command reads."
 
 
-DATA = ("--data", "--heterogeneity")
-SCENARIO = Kind("a scenario", ("--config",), ("compare", "export"))
+DATA = ("--data", "--heterogeneity", "-H")
+SCENARIO = Kind("a scenario", ("--config", "-c"), ("compare", "export"))
 SCHEMAS = {
     "hfl-plan/recommend/2": Kind("an answer of `recommend`", (), ("compare", "export")),
     "hfl-plan/manifest/1": Kind("a kept run", (), ("rerun", "compare", "export")),

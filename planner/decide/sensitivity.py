@@ -151,7 +151,7 @@ def flip(  # reason: one field of the answer after the other
     found = [_with_toss_up(row, walked, here, competing) for row in found]
     lines = tuple(along.line for along in walked)
     every = len(competing) == len(question.topologies)
-    told, named = _verdict(scenario, question, first, found, every=every)
+    told, named = _verdict(scenario, question, first, found, lines, every=every)
     found.sort(key=lambda row: row not in named)
     if every and told.status != "depends":
         said = one_tier(question, scenario, objective, here.least, first)
@@ -190,8 +190,34 @@ def flip(  # reason: one field of the answer after the other
     )
 
 
+def lasts_until(row: Change, lines: Sequence[Line], first: Sequence[str]) -> float | int | None:
+    """The far end of a change of a number beyond which the first tie now is in front again; None where it lasts.
+
+    Where another overtakes, the present best may tie for a while yet: what lasts begins beyond that.
+    """
+    line = next((one for one in lines if one.parameter == row.parameter), None)
+    if line is None or isinstance(row.break_even, str):
+        return None
+    above, last, tied = row.break_even > float(row.now), row.break_even, True
+    for one in line.stretches[:: 1 if above else -1]:
+        end = one.high if above else one.low
+        if (end < row.break_even) if above else (end > row.break_even):
+            continue
+        if not set(one.topologies) & set(first):
+            last, tied = end, False
+        elif not tied:
+            return None if last == row.break_even else last
+    return None
+
+
 def _verdict(
-    scenario: Scenario, question: Question, best: tuple[str, ...], rows: Sequence[Change], *, every: bool
+    scenario: Scenario,
+    question: Question,
+    best: tuple[str, ...],
+    rows: Sequence[Change],
+    lines: Sequence[Line],
+    *,
+    every: bool,
 ) -> tuple[Verdict, Sequence[Change]]:
     """Which topology is best, whether an assumption that another plausible value turns decides, and the rows named."""
     by = f"{scenario.objective}{'' if every else ', of those that compete'}"
@@ -204,7 +230,7 @@ def _verdict(
         verb = "decides" if len(unknown) == 1 else "decide"
         which = one_of(algorithms(question, both))
         text = f"{which[:1].upper()}{which[1:]} by {by}: {join(unknown)} {verb}."
-        cases = tuple(_cases(question, deciding[0], best))
+        cases = tuple(_cases(question, deciding[0], best, lasts_until(deciding[0], lines, best)))
         return Verdict(status="depends", on=deciding[0].parameter, cases=cases, text=text), deciding
     each = algorithms(question, best)
     alone = len(each) == 1
@@ -273,15 +299,20 @@ def _unknown(parameter: str, deciding: Sequence[Change], tiers: Sequence[str]) -
     return what.replace(f" {part}link", " link") if tiers else link.replace("_", " ")
 
 
-def _cases(question: Question, row: Change, best: tuple[str, ...]) -> Iterator[Verdict]:
-    """What is best on either side of a change."""
-    now, beyond = str(row.now), _at(row)
+def _cases(question: Question, row: Change, best: tuple[str, ...], last: float | int | None) -> Iterator[Verdict]:
+    """What is best on either side of a change, which ends at ``last`` if anywhere.
+
+    Beyond a number one leads by what is predicted, which is no more than that where a toss-up goes on.
+    """
+    now, beyond, leads = str(row.now), _at(row), ""
     if not isinstance(row.break_even, str):
-        above = row.break_even > float(row.now)
+        above, leads = row.break_even > float(row.now), " leads"
         now, beyond = (f"{side} {_at(row)}" for side in (("below", "above") if above else ("above", "below")))
+        if last is not None:
+            beyond = " to ".join(format_break_even(end, row.unit) for end in sorted((row.break_even, last)))
     for value, topologies in ((now, best), (beyond, row.best_beyond)):
         each = algorithms(question, topologies)
-        text = ("" if len(each) == 1 else "toss-up, ") + one_of(each)
+        text = one_of(each) + leads * (topologies is not best) if len(each) == 1 else f"toss-up, {one_of(each)}"
         yield Verdict(value=value, status="best" if len(each) == 1 else "toss-up", best=topologies, text=text)
 
 

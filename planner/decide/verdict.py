@@ -394,7 +394,7 @@ def _sentence(
         parts = [_choice(found, here, float).replace("toss-up,", f"Toss-up for {by}:") + "."]
         # a tenth of the draws or more are beyond an end of an interval, which may be of whole rounds alone
         if TOLD <= (found.confidence or 0.0) <= MOST_IN_TOSS_UP and len(algorithms(question, found.best)) > 1:
-            parts.append(f"{title(found.best[0])} leads, {_sure(found.confidence or 0.0)}.")
+            parts.append(f"{title(found.best[0])} leads.")
         elif here.doubted and len(here.best) > 1 and here._told(here.best[1], here.best[0]):
             parts.append(f"{title(found.best[0])} leads, with a probability below {percent(TOLD)}.")
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from hflbounds.topology import Topology
+from hflbounds.topology import Topology, plural
 
 LINK_PARTS = {"up": "uplink", "down": "downlink", "latency": "latency"}
 NAMES = {
@@ -142,13 +142,7 @@ def several(noun: str) -> str:
     >>> several("edge server"), several("city"), several("phones"), several("tier 2")
     ('edge servers', 'cities', 'phones', 'nodes of tier 2')
     """
-    if UNNAMED.fullmatch(noun):
-        return f"nodes of {noun}"
-    if re.search(r"[^aeiou]y$", noun):
-        return f"{noun[:-1]}ies"
-    if re.search(r"(ss|us|x|ch|sh)$", noun):
-        return f"{noun}es"
-    return noun if noun.endswith("s") else f"{noun}s"
+    return f"nodes of {noun}" if UNNAMED.fullmatch(noun) else plural(noun)
 
 
 def a(noun: str) -> str:

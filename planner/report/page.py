@@ -313,14 +313,17 @@ def _lines(text: str) -> int:
 def _held(answer: Answer, one: Sensitivity | None = None) -> str:
     """Give the target at which a count is followed, or found, where nobody gave that number, so that it can be tried.
 
-    Of accuracy no number can be asked for.
+    Of accuracy no number can be asked for. Groups that were found have deviations of their own.
     """
     target = answer.scenario.get("target") if answer.metric != "accuracy" else None
     searched = any(known.source.startswith(SEARCHED) for known in answer.scenario.values())
     held = searched if one is None else isinstance(one.break_even, int) and one.parameter != "R" and not searched
     if not held or target is None or target.value is None:
         return ""
-    return f" (at --target {target.value:.4g})" if target.origin == "derived" else ""
+    regrouped = searched and answer.scenario["G"].source.startswith(SEARCHED)
+    zeta, delta = (float(answer.scenario[name].value or 0.0) if regrouped else 0.0 for name in ("zeta", "delta"))
+    data = f" -H zeta={zeta:.4g},delta={delta:.4g}" if regrouped else ""
+    return f" (at --target {target.value:.4g}{data})" if target.origin == "derived" else ""
 
 
 def _in_words(answer: Answer, known: Sequence[Sensitivity]) -> Iterator[str]:

@@ -952,14 +952,23 @@ def leaves(table: Mapping[str, Any], at: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def put(table: dict[str, Any], path: str, value: Any, option: str) -> None:
-    """Put an option's value at its key of the file's table.
+    """Put an option's value at its key of the file's table; one of a list of tables is called by its name or number.
 
     Raises:
-        ScenarioError: If the file has something else than a table on the way.
+        ScenarioError: If the file has something else than a table on the way, or no table of that name.
     """
     *sections, key = path.split(".")
+    here: Any = table
     for section in sections:
-        table = table.setdefault(section, {})
-        if not isinstance(table, dict):
+        if isinstance(here, list):
+            tables = [(i, one) for i, one in enumerate(here, 1) if isinstance(one, dict)]
+            named = {str(name): one for i, one in tables for name in (i, one.get("name", i))}
+            if section not in named:
+                known = ", ".join(name for name in named if not name.isdigit()) or f"1 to {len(here)}"
+                raise ScenarioError(f"{option}: there is no table {section!a:.40}. Known are {known}.")
+            here = named[section]
+        else:
+            here = here.setdefault(section, {})
+        if not isinstance(here, dict | list) or (isinstance(here, list) and section == sections[-1]):
             raise ScenarioError(f"{option}: {section} is not a table in the file, so {path} cannot be set.")
-    table[key] = value
+    here[key] = value

@@ -28,7 +28,7 @@ class Pattern(ABC):
         id: Word in ids, scenarios and options.
         title: Name in prose.
         letter: Capital letter in tables of trees.
-        meaning: What the children do, in a few words, with ``{child}`` where their name stands.
+        meaning: What the children do, in a few words, with ``{child}`` or ``{children}`` where their name stands.
         rank: Place among the patterns; the first stands for all of them where a node has one child.
         ordered: Whether the order of the children matters.
         by_share: Whether children count by their shares where these differ; else each counts alike.

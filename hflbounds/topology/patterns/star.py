@@ -17,7 +17,7 @@ class Star(Pattern):
     id = "star"
     title = "Star"
     letter = "S"
-    meaning = "{child}s in parallel"
+    meaning = "{children} in parallel"
     rank = 0
     ordered = False
     by_share = True

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from hflbounds.topology import Topology, all_topologies
 from planner.decide.breakpoints import Line
 from planner.decide.phase_diagram import OUTSIDE, Outside, Phase, source
-from planner.decide.sensitivity import Change, Flips
+from planner.decide.sensitivity import Change, Flips, lasts_until
 from planner.decide.settings import Setting
 from planner.io.answers import Verdict
 from planner.io.listings import Listing, listing
@@ -72,29 +72,10 @@ def _row(answer: Flips, row: Change, tossed: bool, most: int = 4) -> tuple[str, 
         beyond = f"toss-up, {beyond}"
     if row.distance is not None:
         beyond += f", {times(math.exp(abs(row.distance)))} away"
-    at = _until(answer, row) or _from(row, row.break_even)
+    at = _from(row, row.break_even)
+    if (last := lasts_until(row, answer.flip.lines, answer.flip.first)) is not None:
+        at = " to ".join(format_break_even(end, row.unit) for end in sorted((row.break_even, last)))
     return answer.words(row.parameter), f"{now}{'?' * row.assumed}", at, beyond, row.method
-
-
-def _until(answer: Flips, row: Change) -> str:
-    """From where to where a change lasts, if the present best leads again farther away; else empty.
-
-    Where another overtakes, the present best may tie for a while yet: what lasts begins beyond that.
-    """
-    line = next((one for one in answer.flip.lines if one.parameter == row.parameter), None)
-    if line is None or isinstance(row.break_even, str):
-        return ""
-    above, last, tied = row.break_even > float(row.now), row.break_even, True
-    for one in line.stretches[:: 1 if above else -1]:
-        end = one.high if above else one.low
-        if (end < row.break_even) if above else (end > row.break_even):
-            continue
-        if not set(one.topologies) & set(answer.flip.first):
-            last, tied = end, False
-        elif not tied:
-            ends = (format_break_even(x, row.unit) for x in sorted((row.break_even, last)))
-            return " to ".join(ends) if last != row.break_even else ""
-    return ""
 
 
 def _from(row: Change, at: float | int | str) -> str:

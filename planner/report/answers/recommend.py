@@ -205,8 +205,9 @@ def _said(answer: Recommendation) -> str:
 
 def _naming(verdict: Verdict, most: int) -> Verdict:
     """The verdict with the first topology and the number of others in each case that is a toss-up of more."""
-    if verdict.value and verdict.status == "toss-up" and most < sum(title(id_) in verdict.text for id_ in verdict.best):
-        first, *others = verdict.best
+    first, *others = verdict.best or ("",)
+    told = sum(title(id_) in verdict.text for id_ in verdict.best)
+    if verdict.value and verdict.status == "toss-up" and most < told and len(others) > 1:
         return verdict.replaced(text=f"toss-up, {title(first)} or {counted(len(others), 'other')}")
     return verdict.replaced(cases=tuple(_naming(case, most) for case in verdict.cases))
 

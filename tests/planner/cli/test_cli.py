@@ -562,3 +562,25 @@ def test_what_was_meant_is_said_with_a_way_out(plan: Any, words: list[str], said
     code, out, err = plan(*words)
     assert (code, out) == (2, "")
     assert said in " ".join(err.split())
+
+
+def test_one_of_a_list_of_tables_is_set_by_its_name_or_number(plan, tmp_path: Path) -> None:
+    file = tmp_path / "three.toml"
+    file.write_text("\n".join(f'[[fleet.tiers]]\nname = "{n}"\ncount = 3' for n in ("region", "site", "till")))
+    code, out, _ = plan(
+        "recommend", "-c", str(file), "--set", "fleet.tiers.site.passes=4", "--set", "fleet.tiers.3.passes=5",
+        "--set", "fleet.tiers.site.link.up=9Mbit/s", "--json",
+    )  # fmt: skip
+    found = json.loads(out)["scenario"]
+    assert code == 0 and (found["P2"]["value"], found["P3"]["value"]) == (4, 5)
+    assert found["server_link.up"]["value"] == 9e6 and found["server_link.up"]["origin"] == "given"
+    for path, said in (
+        ("tiers.shop.passes", "there is no table 'shop'"),
+        ("tiers.region.passes", "the top server passes through its children once"),
+        ("tiers.passes", "tiers is not a table in the file"),
+        ("tiers.4.passes", "Known are region, site, till"),
+    ):
+        code, _, err = plan("recommend", "-c", str(file), "--set", f"fleet.{path}=2")
+        assert code != 0 and said in err
+    file.write_text("fleet.tiers = [1, 2]")
+    assert plan("recommend", "-c", str(file), "--set", "fleet.tiers.1.passes=2")[0] == 2

@@ -166,7 +166,7 @@ def test_recommend_and_tune_reach_one_target_over_the_same_ranges(file: str, own
     ranges = {"local_steps": "1:12", "group_rounds": "1:2"}
     found, tuned = planner.recommend(**asked, **ranges, details=False), planner.tune(**asked, **ranges)
     assert found.target.value == pytest.approx(tuned.target.value, rel=1e-12)
-    assert found.target.defined_by.endswith(f" at {own}") and tuned.target.defined_by.endswith(f" at {own}")
+    assert found.target.defined_by.endswith(f" at {own}") and f" at {own} (--target " in tuned.target.defined_by
     alone = planner.recommend(**asked, details=False)
     assert found.target.value == pytest.approx(alone.target.value, rel=1e-12)
     best = next(row for row in tuned.rows if row.recommended)
@@ -756,3 +756,15 @@ def test_what_more_local_steps_than_runs_had_would_take_is_said(plan) -> None:
         min(row["time_seconds"]["value"] for row in one["rows"] if not row["baseline"]) for one in (asked(more), taken)
     )
     assert f"{there / here:.2g}" == ratio
+
+
+def test_a_change_of_groups_that_were_found_can_be_asked_for_as_it_is_told() -> None:
+    """The groups that a search chose have deviations of their own, which the page left to --json."""
+    asked: dict[str, Any] = {"heterogeneity": "inter", "link_sharing": "per-server"}
+    page = " ".join(str(planner.recommend(clients=180, **asked)).split())
+    [(groups, target, data)] = re.findall(r"Changes G = (\d+) \(at --target (\S+) -H (\S+)\): --set network", page)
+    given: dict[str, Any] = {"groups": int(groups), "clients_per_group": 180 // int(groups), "target": target}
+    given |= {**asked, "heterogeneity": data}
+    assert planner.recommend(**given).verdict.status == "toss-up"
+    there = planner.recommend(**given, settings={"network.client_link.hop": "direct"})
+    assert there.verdict.best == ("star-ring",) and "client_link.hop=direct -> Star-Ring alone" in page
