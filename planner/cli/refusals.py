@@ -33,6 +33,8 @@ MEANT = {
     "--upload": "Write --uplink.",
     "--download": "Write --downlink.",
     "--bandwidth": "Write --uplink and --downlink.",
+    "--params": "Write --model-size: 12 million parameters of 4 bytes are 48MB.",
+    "--parameters": "Write --model-size: 12 million parameters of 4 bytes are 48MB.",
     "--profile": "`hfl-plan recommend` and others take a profile as --heterogeneity profile.json.",
 }
 """Commands and options that there are not, and what does their work."""
@@ -145,6 +147,9 @@ def of_command_line(error: Any) -> int:
         help_ = f"Write --set {key}; --server-link takes a preset." if key else MEANT.get(error.option_name, "")
         if error.option_name in SIZES:
             help_ = "Groups and clients are those of what is named: the hook, the label counts or the coverage."
+            help_ = "Groups are those of the column group of --fleet." if "--fleet" in known else help_
+        if error.option_name in ("--group-rounds", "-P", "--P") and "--edge-rounds" in known:
+            help_ = "Here it is --edge-rounds."
         near = suggest(error.option_name, known) or f"`{path} --help` lists the options."
         help_ = help_ or _of_other_commands(error.option_name, where) or near
     elif code == "E010" and fact.startswith("No such command"):

@@ -279,7 +279,10 @@ def regrouped(question: Question, counts: Path | None, config: Path | None, said
     if counts is None:
         raise ScenarioError("--counts: groups by both aims need label counts. Give --counts COUNTS.csv.")
     if not question.grouped:
-        raise ScenarioError("--fleet: there are no groups to divide clients into. Add the column group.")
+        raise ScenarioError(
+            "--counts: the number of groups is that of a fleet, and none is given. Give --fleet FLEET.csv with columns "
+            "client, group and node."
+        )
     table = read_counts(counts, grouped=False)
     if set(table.clients) != set(sites.clients):
         odd = sorted(set(table.clients) ^ set(sites.clients))[0]

@@ -33,7 +33,7 @@ PAPERS_ALPHA = 2.0  # the largest that xie2024 recommends, Appendix H; erratum x
 BOUNDED, RUN = 2, 16  # regions of the runs that judge the bound, and most regions of any: validation/claims/hga_*.py
 FAR_APART = 3.0  # slowest region over fastest from which on the race of docs/asynchrony.md, by time, is named
 RATIO = 8.0  # slowest region over fastest in that race
-RACE_FIRST = "Race FedBuff ({buffers}) and FedAsync before you wait: "
+RACE_FIRST = "Race FedBuff ({buffers}) and FedAsync first: "
 RACED = "with a region 8x as slow{here} they took 0.19x to 0.55x the time in one race."
 ALIKE = "Regions are equally fast: not waiting gains nothing."
 OTHER_RULES = (  # what the first two of them amount to
@@ -175,7 +175,7 @@ def _verdict(found: Answer) -> Verdict:
         text = f"{said} The bound covers no such server: by it, {who}{more}."
         return Verdict(status="measured", ratio=Quantity(1 / others, "measured"), text=text)
     if others is None and _apart(found) >= FAR_APART:
-        text = f"{said} By HGA-FL's bound, which covers neither, {who}{more}{than}.{by_clock}"
+        text = f"{said} With HGA-FL, by its bound, {who}{more}{than}.{by_clock}"
         return Verdict(status="race-first", best=(best,), ratio=ratio, text=text)
     return Verdict(status="best", best=(best,), ratio=ratio, text=f"{text} {said}".rstrip())
 
@@ -244,7 +244,7 @@ def _takes(best: Clocked, same: Sequence[Clocked], waiting: Clocked) -> str:
 def document(answer: Asynchronous) -> Document:
     """Lay the answer out."""
     shown = list(answer.rows)
-    if len(shown) > SHOWN:
+    if len(shown) > SHOWN + 1:  # as many lines as with a line that says how many are left out
         ends = {id(row) for row in shown if row.best_by_bound} | {id(shown[0]), id(shown[-1])}
         shown.sort(key=lambda row: (id(row) not in ends, math.inf if row.time_seconds is None else row.time_seconds))
         shown = sorted(shown[:SHOWN], key=lambda row: (-row.buffer, not row.best_by_bound))
@@ -267,7 +267,7 @@ def document(answer: Asynchronous) -> Document:
     if source := (given := answer.asynchronous["region_times"])["source"]:
         facts.append(("Regions", _regions(given["seconds"], source)))
     if (apart := answer.asynchronous["race_first_from"]) and (status := answer.verdict.status) != "unreachable":
-        below, turns = ("below", "the bound decides") if status == "race-first" else ("above", "race first")
+        below, turns = ("below", "no race is named") if status == "race-first" else ("above", "race first")
         facts.append(("Changes", f"slowest region {below} {times(apart)} -> {turns}"))
     return told(answer, table, kind="Buffers for slow regions", facts=facts)
 

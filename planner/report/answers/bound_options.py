@@ -175,8 +175,9 @@ def _pair(option: str, text: str) -> tuple[str, str]:
 
 
 def _number(name: str, text: str) -> float:
+    example = 10 if ABOUT[name].domain in ("count", "whole") else 0.5
     if not NUMBER.fullmatch(text) or math.isinf(number := float(text)):
-        raise ScenarioError(f"--set: {name}={text!a:.40} is not a finite number. Write {name}=0.5.")
+        raise ScenarioError(f"--set: {name}={text!a:.40} is not a finite number. Write {name}={example}.")
     return number
 
 

@@ -242,7 +242,7 @@ REFUSED = {
     ("network", "place", "geant", "--bandwidth", "-1Mbit/s"): "--bandwidth: '-1Mbit/s' is negative",
     ("network", "place", "geant", "--group-servers", "x.csv"): "--group-servers: the fleet has no groups",
     ("network", "groups", "geant"): "--counts: groups by both aims need label counts",
-    ("network", "groups", "geant", *COUNTS): "--fleet: there are no groups to divide",
+    ("network", "groups", "geant", *COUNTS): "--counts: the number of groups is that of a fleet",
 }
 
 
