@@ -259,13 +259,41 @@ def test_words_that_choose_nothing_are_refused(monkeypatch: pytest.MonkeyPatch) 
 # ------------------------------------------------------------------------------------------------ how it is built
 
 
+@pytest.fixture(scope="module")
+def half(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library but for the name of its build, not optimised: what is looked at here is not how it computes."""
+    return halved(tmp_path_factory.mktemp("half") / "half.o") if COMPILER else Path()
+
+
+def halved(made: Path, *options: str) -> Path:
+    (made.parent / "named.h").write_text('extern "C" const char named[];\n')
+    words = [str(COMPILER), *build.FLAGS[:1], "-O0", "-fPIC", "-DBUILD=named", "-include", str(made.parent / "named.h")]
+    subprocess.run([*words, *options, "-c", "-o", str(made), str(build.SOURCE)], check=True)
+    return made
+
+
+def compiler(path: Path, half: Path, *first: str) -> Path:
+    """A compiler that takes what it is told of the build, and for the rest the half that is there: in a tenth."""
+    return script(
+        path,
+        f'case "$*" in *-dM*) exec {COMPILER} "$@";; esac',
+        *first,
+        "while [ $# -gt 0 ]; do",
+        '  case "$1" in -DBUILD=*) name=${1#-DBUILD=};; -o) out=$2;; *local_steps.cpp) source=$1;; esac; shift',
+        "done",
+        '[ -f "$source" ] || exit 5',
+        """printf 'extern "C" { extern const char named[] = %s; }\\n' "$name" > "$out.cpp" """,
+        f'exec {COMPILER} -shared -fPIC -o "$out" "$out.cpp" "{half}"',
+    )
+
+
 @pytest.fixture
-def apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A cache folder of its own, and a compiler that does not optimise, since it is quicker."""
+def apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, half: Path) -> Iterator[Path]:
+    """A cache folder of its own, and a compiler that has most of its work behind it."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv(compiled.VARIABLE, raising=False)
     if COMPILER:
-        monkeypatch.setenv("CXX", str(script(tmp_path / "quick", f'exec {COMPILER} "$@" -O0')))
+        monkeypatch.setenv("CXX", str(compiler(tmp_path / "quick", half)))
     forget()
     yield tmp_path
     forget()
@@ -352,18 +380,19 @@ def test_a_cache_folder_that_cannot_be_written(
 
 @needs_compiler
 def test_a_build_that_the_processor_cannot_run(
-    apart: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    apart: Path, half: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It is tried in a process of its own, and made again without what only this processor should have."""
-    last = f'exec {COMPILER} "$@" -O0'
-    native = f"""case "$*" in *native*) {last} '{TRAP}';; esac"""
-    worse = script(apart / "worse", native, last)
+    always = compiler(apart / "always", halved(apart / "trap.o", TRAP))
+    worse = compiler(
+        apart / "worse", half, f"""case "$*" in *native*) echo . >> '{apart / "tried"}'; exec {always} "$@";; esac"""
+    )
     monkeypatch.setenv("CXX", str(worse))
     build.library()
     assert len(built(apart)) == 1
+    assert (apart / "tried").read_text() == ".\n"
     forget()
     shutil.rmtree(apart / "cache")
-    always = script(apart / "always", f"{last} '{TRAP}'")
     monkeypatch.setenv("CXX", str(always))
     answers_with_torch(capsys, "ended with code -")
     assert built(apart) == []
@@ -373,9 +402,8 @@ def test_a_build_that_the_processor_cannot_run(
 def test_another_processor_has_a_build_of_its_own(apart: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     build.library()
     (mine,) = built(apart)
-    flags = script(apart / "other", f'exec {COMPILER} "$@" -O0', "# another")
     lines = f'case "$*" in *-dM*) {COMPILER} "$@"; echo "#define __OTHER__ 1"; exit;; esac'
-    flags.write_text(f'#!/bin/sh\n{lines}\nexec {COMPILER} "$@" -O0\n')
+    flags = script(apart / "other", lines, f'exec {apart / "quick"} "$@"')
     before = flags.read_text()
     forget()
     monkeypatch.setenv("CXX", str(flags))
@@ -404,7 +432,7 @@ def test_a_file_in_the_cache_that_is_not_the_build_is_made_again(apart: Path, da
     assert path.stat().st_size == len(whole)
 
 
-RUN = "from validation.compiled import build; build.library(); print('ready')"
+RUN = f"import runpy; runpy.run_path({build.__file__!r})['library'](); print('ready')"  # as torch takes a second
 
 
 @needs_compiler
@@ -433,14 +461,9 @@ def test_a_killed_compilation_leaves_nothing_that_is_used(apart: Path, monkeypat
 
 
 @needs_compiler
-def test_processes_at_once_compile_once(apart: Path) -> None:
+def test_processes_at_once_compile_once(apart: Path, half: Path) -> None:
     count = apart / "count"
-    counting = script(
-        apart / "counting",
-        f'case "$*" in *-dM*) exec {COMPILER} "$@";; esac',
-        f'echo . >> "{count}"',
-        f'exec {COMPILER} "$@" -O0',
-    )
+    counting = compiler(apart / "counting", half, f'echo . >> "{count}"', "sleep 0.5")
     environment = {**os.environ, "CXX": str(counting), "PYTHONPATH": os.pathsep.join(sys.path)}
     started = [
         subprocess.Popen([sys.executable, "-c", RUN], env=environment, stdout=subprocess.PIPE, text=True)
