@@ -69,6 +69,12 @@ def results() -> Mapping[str, derive.Result]:
 
 
 @pytest.fixture
+def unflipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers come without the search for what would change them, which takes most of their time."""
+    monkeypatch.setattr("planner.decide.rank.nearest_flips", lambda *_: ((), ""))
+
+
+@pytest.fixture
 def found_once(
     verdicts: tuple[Verdict, ...], results: Mapping[str, derive.Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,12 +24,6 @@ def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) ->
     return lambda *words: run(*words, capsys=capsys, monkeypatch=monkeypatch)
 
 
-@pytest.fixture
-def unflipped(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Answers come without the search for what would change them, which takes most of their time."""
-    monkeypatch.setattr("planner.decide.rank.nearest_flips", lambda *_: ((), ""))
-
-
 @pytest.fixture(scope="module")
 def searched_once() -> Iterator[None]:
     """Commands make each search for groups, which takes most of their time, once in a file of tests.

@@ -240,7 +240,7 @@ def test_corrected_methods_end_at_a_stationary_point_and_averaging_does_not() ->
 
     def end(algorithm: Any) -> float:
         raw = 0.4 / algorithm.local_steps_per_round()
-        return float(simulate(problem, algorithm, [raw], [0], 800).values["gradient"][0, 0])
+        return float(simulate(problem, algorithm, [raw], [0], 400).values["gradient"][0, 0])
 
     shape = {"G": 3, "M": 3, "P": 2, "K": 4}
     assert end(fedavg(clients=9, K=4)) > 1e-6
