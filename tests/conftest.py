@@ -2,8 +2,10 @@
 
 import gc
 import os
+import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -44,11 +46,30 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     return WorkStealingScheduling(config, log) if config.getvalue("dist") == "load" else None
 
 
+def once(temporary: pytest.TempPathFactory, name: str, make: Callable[[], Any]) -> Any:
+    """What is made, by the first worker of a run that asks; others wait for it and read it from the run's folder."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        return make()
+    try:
+        import fcntl  # reason: not on every system
+    except ImportError:
+        return make()
+    kept = temporary.getbasetemp().parent / f"{name}.pickle"  # the folder of a worker is in that of the run
+    with kept.with_suffix(".lock").open("w") as lock:  # which is given back even by a worker that is killed
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not kept.exists():
+            half = kept.with_suffix(".half")
+            half.write_bytes(pickle.dumps(make()))
+            half.replace(kept)
+    return pickle.loads(kept.read_bytes())  # noqa: S301 - written above
+
+
 # What the audit finds: several files look at parts of it, and all of it takes seconds.
 @pytest.fixture(scope="session")
-def verdicts() -> tuple[Verdict, ...]:
+def verdicts(tmp_path_factory: pytest.TempPathFactory) -> tuple[Verdict, ...]:
     """Every check of every bound, erratum and family."""
-    return tuple(audit(catalogue().values()))
+    found: tuple[Verdict, ...] = once(tmp_path_factory, "verdicts", lambda: tuple(audit(catalogue().values())))
+    return found
 
 
 @pytest.fixture(scope="session")
@@ -63,9 +84,14 @@ def verdicts_of(verdicts: tuple[Verdict, ...]) -> Callable[[Iterable[Bound]], li
 
 
 @pytest.fixture(scope="session")
-def results() -> Mapping[str, derive.Result]:
+def results(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, derive.Result]:
     """What was found of every line, by its id."""
-    return {result.line.id: result for result in derive.check(derive.lines())}
+
+    def findings() -> dict[str, derive.Finding]:
+        return {result.line.id: result.finding for result in derive.check(derive.lines())}
+
+    found = once(tmp_path_factory, "findings", findings)
+    return {line.id: derive.Result(line, found[line.id]) for line in derive.lines()}
 
 
 @pytest.fixture

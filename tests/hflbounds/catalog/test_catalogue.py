@@ -27,7 +27,7 @@ from hflbounds.core.expression import Expr
 from hflbounds.core.quantities import ABOUT
 
 DIGITS = 50
-POINTS = 30
+POINTS = 15
 BOUNDS = tuple(b for b in catalogue().values() if b.id in second.BOUND_IDS)  # test_second_road.py has the others
 STEPPED = tuple(bound for bound in BOUNDS if "eta_eff" in bound.needs)
 TOPOLOGIES = {"SS": "star-star", "SR": "star-ring", "RS": "ring-star", "RR": "ring-ring"}

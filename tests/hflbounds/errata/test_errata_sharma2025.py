@@ -216,7 +216,7 @@ def test_s8_restarting_from_one_node_is_another_algorithm() -> None:
     rng = np.random.default_rng(9)
     c = centers(rng, 100)
     x, seen = 0.0, []
-    for _ in range(30000):
+    for _ in range(10000):
         moved = x - step * (x - c)
         x = float((pull.sample(rng)[0] @ moved).item())
         seen.append(x)

@@ -25,6 +25,7 @@ from planner.report.render import formats
 ROOT = Path(__file__).parents[3]
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 BASE = ["recommend", "--G", "10", "--M", "10", "--heterogeneity", "inter"]
+QUICK = ["--set", "plan.draws=0"]  # where no range is looked at
 
 
 def run(*words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> tuple[int, str, str]:
@@ -137,6 +138,7 @@ def test_the_main_job(plan) -> None:
     assert out.splitlines()[0] == json.loads(plan(*BASE, "--json")[1])["verdict"]["text"]
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_the_details_say_what_holds_a_bound_back(plan) -> None:
     words = [*BASE, "--metric", "gradient"]
     code, out, err = plan(*words, "--explain", "terms")
@@ -211,6 +213,7 @@ def test_misuse_is_refused_in_two_lines_with_exit_2(plan, words: list[str], want
     assert "Traceback" not in err
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_a_share_above_the_start_is_not_said_to_be_an_accuracy(plan) -> None:
     """An accuracy of 150 % was advised, which is refused."""
     code, out, _ = plan("recommend", "-G", "4", "-M", "5", "-H", "both", "--target", "150%")
@@ -218,12 +221,14 @@ def test_a_share_above_the_start_is_not_said_to_be_an_accuracy(plan) -> None:
     assert "--target-accuracy" not in out
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_a_share_that_may_be_meant_as_an_accuracy_is_pointed_out(plan) -> None:
     for target, wanted in (("85%", True), ("2%", False)):
         said = " ".join(plan("recommend", "-G", "3", "-M", "3", "--target", target)[1].split())
         assert (f"for accuracy write --target-accuracy {target}." in said) == wanted
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_no_word_is_dropped_in_silence(plan) -> None:
     code, _, err = plan("recommend", "-H", "inter", "--data", str(ROOT / "examples/hospitals.csv"))
     assert (code, err.splitlines()[0]) == (2, "error[E002]: -H: --data says the same")
@@ -231,7 +236,7 @@ def test_no_word_is_dropped_in_silence(plan) -> None:
     assert plan("recommend", "-M", "3", "--groups=3", "-G", "4")[2].startswith(
         "error[E002]: --groups: -G says the same"
     )
-    fleet = ("-G", "4", "-M", "3", "--objective", "rounds")
+    fleet = ("-G", "4", "-M", "3", "--objective", "rounds", *QUICK)
     place = "hfl-plan: -K '6' takes the place of '5'.\n"
     assert plan("recommend", *fleet, "-K", "5", "-K6")[2] == place
     assert plan("recommend", *fleet, "-K", "5", "-K", "7", "-K6", "-q")[2] == ""  # no notes
@@ -246,6 +251,7 @@ def test_no_word_is_dropped_in_silence(plan) -> None:
     assert "--heterogeneity: unused" in plan(*words, "-H", "iid", "--explain", "warnings")[1]
 
 
+@pytest.mark.usefixtures("unflipped", "searched_once")
 @pytest.mark.parametrize(
     "words",
     [
@@ -284,6 +290,7 @@ def test_json_is_one_document_and_nothing_else(plan) -> None:
     assert "Infinity" not in out
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_the_contracts_call_names_symbols(plan) -> None:
     _, out, _ = plan("recommend", "--G", "10", "--M", "10", "--heterogeneity", "zeta=0.5,delta=2", "--json")
     scenario = json.loads(out)["scenario"]
@@ -292,6 +299,7 @@ def test_the_contracts_call_names_symbols(plan) -> None:
     assert scenario["delta"]["value"] == 2
 
 
+@pytest.mark.usefixtures("unflipped")
 @pytest.mark.parametrize("name", formats())
 def test_every_format_of_the_folder_says_the_same_order(plan, name: str) -> None:
     order = [row["id"] for row in json.loads(plan(*BASE, "--json")[1])["rows"] if not row["baseline"]]
@@ -303,6 +311,7 @@ def test_every_format_of_the_folder_says_the_same_order(plan, name: str) -> None
     assert set(ranked) == {f"{a}-{b}" for a in ("star", "ring") for b in ("star", "ring")}
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_csv_has_si_numbers(plan) -> None:
     _, out, _ = plan(*BASE, "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(out)))
@@ -313,6 +322,7 @@ def test_csv_has_si_numbers(plan) -> None:
     )
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_every_line_of_csv_has_the_columns_of_the_header(plan) -> None:
     header, *lines = csv.reader(io.StringIO(plan(*BASE, "--format", "csv")[1]))
     assert {len(line) for line in lines} == {len(header)}
@@ -328,6 +338,7 @@ def test_every_line_of_csv_has_the_columns_of_the_header(plan) -> None:
     assert any(row["ratio"]["low"] is not None for row in known)
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_user_text_is_escaped_in_every_format(plan, tmp_path: Path) -> None:
     file = tmp_path / "a.toml"
     file.write_text(
@@ -372,6 +383,7 @@ def test_a_refusal_on_a_terminal_has_80_columns_and_elsewhere_a_line(plan, monke
     assert shown.split() == piped.split()
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_the_schema_refuses_what_is_not_the_contracts(plan) -> None:
     _, out, _ = plan(*BASE, "--json")
     _, schema, _ = plan("schema", "recommend")
@@ -399,7 +411,7 @@ def process(*words: str, **environment: str) -> subprocess.CompletedProcess[str]
 
 
 def test_a_closed_pipe_is_no_error() -> None:
-    command = f"{sys.executable} -m planner {' '.join(BASE)} --json | head -c 10"
+    command = f"{sys.executable} -m planner {' '.join(BASE + QUICK)} --json | head -c 10"
     done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, check=False)
     assert done.stdout == '{\n  "schem'
     assert done.stderr == ""
@@ -420,13 +432,13 @@ def test_titles_survive_any_terminal(tmp_path: Path) -> None:
     every = (
         "import sys\nfrom planner.cli import app as cli\n"
         f"for name in {formats()!r}:\n"
-        f"    sys.argv = ['hfl-plan', 'recommend', '--config', {str(file)!r}, '--format', name]\n"
+        f"    sys.argv = ['hfl-plan', 'recommend', '--config', {str(file)!r}, '--format', name, *{QUICK!r}]\n"
         "    try:\n        cli.main()\n    except SystemExit as stop:\n        assert not stop.code, name\n"
     )
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     done = subprocess.run([sys.executable, "-c", every], capture_output=True, text=True, env=environment)
     assert (done.returncode, done.stderr) == (0, "")
-    done = process("recommend", "--config", str(file), "--json", PYTHONIOENCODING="ascii")
+    done = process("recommend", "--config", str(file), "--json", *QUICK, PYTHONIOENCODING="ascii")
     assert json.loads(done.stdout)["title"] == "Zürich 北京"
 
 
@@ -479,7 +491,7 @@ def test_columns_of_two_cases_go_together_and_keep_their_heading(width: int) -> 
 
 def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
     for where in ("> /dev/full", ">&-"):
-        command = f"{sys.executable} -m planner {' '.join(BASE)} {where}"
+        command = f"{sys.executable} -m planner {' '.join(BASE + QUICK)} {where}"
         done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
         assert done.returncode == 1
         assert "could not be written" in done.stderr
@@ -507,12 +519,18 @@ def test_an_unexpected_failure_names_itself_and_the_way_to_see_more(plan, monkey
 
 def loaded(*words: str) -> set[str]:
     """The modules a call has imported when it ends."""
+    return loaded_by_all([*words])
+
+
+def loaded_by_all(*calls: list[str]) -> set[str]:
+    """The modules that several calls have imported, in one process."""
     code = (
         "import sys, contextlib, io\n"
-        f"sys.argv = ['hfl-plan', *{list(words)!r}]\n"
         "from planner.cli import app as cli\n"
-        "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):\n"
-        "    cli.main()\n"
+        f"for words in {calls!r}:\n"
+        "    sys.argv = ['hfl-plan', *words]\n"
+        "    with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):\n"
+        "        cli.main()\n"
         "print(*sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -136,6 +136,7 @@ def test_a_function_answers_what_the_command_does_and_shows_itself(
         answer.save(tmp_path / "a.json")
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_output_is_the_file_of_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     profile, page = tmp_path / "profile.json", tmp_path / "page.html"

@@ -158,11 +158,14 @@ def test_the_answer_says_who_is_first(raced: tuple[Path, str]) -> None:
     assert "--pilot pilot.json" in raced[1]
 
 
-def test_killed_at_any_time_it_goes_on_to_the_same_file(raced: tuple[Path, str]) -> None:
+@pytest.mark.parametrize("kills", [(6,), pytest.param((1, 6), marks=pytest.mark.slow)], ids=str)
+def test_killed_at_any_time_it_goes_on_to_the_same_file(raced: tuple[Path, str], kills: tuple[int, ...]) -> None:
     folder = raced[0]
+    for left in folder.glob("again.json*"):
+        left.unlink()
     whole = (folder / "pilot.json").read_bytes()
     command = [sys.executable, "-m", "planner", "pilot", str(folder / "hook.py"), *QUICK, "-o", "again.json"]
-    for cells in (1, 6):
+    for cells in kills:
         process = subprocess.Popen(command, cwd=folder, env=ALONE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         until = time.monotonic() + 120
         while _finished(folder / "again.json.runs") < cells and process.poll() is None:
@@ -300,8 +303,13 @@ def loss(outputs, targets):
     ("text", "status", "said"),
     [
         (HOOK + LOSS + "1 + (0 * outputs).sum(1).mean()", "constant", "the loss stayed at 1 whatever was trained"),
-        (HOOK + UPHILL, "no-progress", "No topology came past the start"),
-        (HOOK + ROOT, "diverged", "No topology has a rate at which runs stay finite."),
+        *(
+            pytest.param(*one, marks=pytest.mark.slow)  # as documents they are in every run, in the next test
+            for one in (
+                (HOOK + UPHILL, "no-progress", "No topology came past the start"),
+                (HOOK + ROOT, "diverged", "No topology has a rate at which runs stay finite."),
+            )
+        ),
     ],
 )
 def test_what_cannot_be_chosen_between_is_said(tmp_path: Path, text: str, status: str, said: str) -> None:

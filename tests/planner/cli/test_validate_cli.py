@@ -51,7 +51,10 @@ def validate(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store that one worker filled without being disturbed."""
     store = tmp_path_factory.mktemp("runs") / "one.db"
-    subprocess.run([*COMMAND, "run", CLAIM, "--store", str(store)], check=True, capture_output=True, env=ALONE)
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as stop:
+        patch.setattr(sys, "argv", ["hfl-plan", "validate", "run", CLAIM, "--store", str(store)])
+        cli.main()
+    assert not stop.value.code
     return store
 
 
