@@ -51,6 +51,16 @@ def assert_shown(shown: list[str], printed: str) -> None:
         skipping = False
 
 
+def printed(
+    command: str, shown: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> tuple[int, str, str]:
+    """What a shown command answers; the search for what would change it only where that is shown."""
+    with monkeypatch.context() as patch:
+        if not any("Changes" in line for line in shown):
+            patch.setattr("planner.decide.rank.nearest_flips", lambda *_: ((), ""))
+        return run(*shlex.split(command)[1:], capsys=capsys, monkeypatch=patch)
+
+
 SHOWN = [
     README,
     *(
@@ -79,7 +89,7 @@ def test_shown_output_is_what_the_command_prints(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(ROOT)
-    code, out, err = run(*shlex.split(command)[1:], capsys=capsys, monkeypatch=monkeypatch)
+    code, out, err = printed(command, shown, capsys, monkeypatch)
     assert (code, err) == (0, "")
     assert_shown(shown, out)
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import doctest
 import re
-import shlex
 from pathlib import Path
 
 import pytest
-from test_cli import run
-from test_docs import assert_shown, consoles
+from test_docs import assert_shown, consoles, printed
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted(path for path in (DOCS / "tutorials").glob("*.md") if path.stem != "index")
@@ -26,7 +24,7 @@ def test_a_page_can_be_followed(
     commands = consoles(text)
     assert len(commands) >= 3
     for command, shown in commands:
-        code, out, _ = run(*shlex.split(command)[1:], capsys=capsys, monkeypatch=monkeypatch)
+        code, out, _ = printed(command, shown, capsys, monkeypatch)
         assert code == 0, command
         assert_shown(shown, out)
     scope: dict[str, object] = {}

@@ -139,9 +139,18 @@ def named(kept: dict[str, Any]) -> list[str]:
     return own if "given" in (known["R"]["origin"], known["target"]["origin"]) else [*own, "--rounds", "1000"]
 
 
+def often(kept: dict[str, Any]) -> bool:
+    """Examples, searches and every second drawn scenario are looked at in every run."""
+    return bool({"--config", "--clients"} & {*kept["arguments"]}) or RUNS.index(kept) % 2 == 0
+
+
 @pytest.mark.parametrize(
     "kept",
-    [kept for kept in RUNS if "--metric" not in kept["arguments"]],
+    [
+        pytest.param(kept, marks=() if often(kept) else pytest.mark.slow)
+        for kept in RUNS
+        if "--metric" not in kept["arguments"]
+    ],
     ids=lambda kept: " ".join(kept["arguments"])[:70],
 )
 def test_every_number_is_kept(

@@ -631,7 +631,7 @@ def test_float64_values_lie_within_rigorous_enclosures() -> None:
 def test_a_statement_applies_where_the_second_encoding_says_so(name: str) -> None:
     bound, rng = catalogue()[name], random.Random(f"conditions {name}")
     seen = {True: 0, False: 0}
-    for _ in range(150):
+    for _ in range(200):
         point = second.point(name, rng)
         rest = {n: rng.uniform(0.1, 4) for n in bound.needs if n not in point}  # what only a condition speaks of
         numbers = second_conditions.shaken({**rest, **point}, rng)
