@@ -367,7 +367,7 @@ def test_tau_over_scenarios_covers_the_truth() -> None:
     for _ in range(80):
         signs = np.where(rng.random(40) < 0.75, 1.0, -1.0)
         seen = [np.exp(np.array([[0.0] * 3, [s] * 3])) for s in signs]
-        found = pooled_kendall([[0.0, 1.0]] * 40, seen, draws=400)
+        found = pooled_kendall([[0.0, 1.0]] * 40, seen, draws=200)
         inside += found.low <= 0.5 <= found.high
     assert inside >= 69  # 95 % is 76; a binomial of 80 is below 69 once in a thousand
 

@@ -58,6 +58,12 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return store
 
 
+@pytest.fixture(scope="module")
+def told(finished: Path) -> Any:
+    """What is reported of that store."""
+    return reported(finished)
+
+
 def reported(store: Path) -> Any:
     return document(harness.report(store)).to_json()
 
@@ -87,15 +93,15 @@ def test_the_list_has_every_claim(validate: Any) -> None:
     assert whole.count("  Where: ") == whole.count("  Predicted by: ") == len(claims())
 
 
-def test_a_report_says_the_verdict_and_every_number(finished: Path, validate: Any) -> None:
+def test_a_report_says_the_verdict_and_every_number(finished: Path, told: Any, validate: Any) -> None:
     code, page, err = validate("report", "--store", str(finished))
     assert (code, err) == (0, "")
     assert "1 of 1 claims are finished (quick)." in page
-    (claim,) = reported(finished)["rows"]
-    told = next(line.split() for line in page.splitlines() if line.startswith(f"  {CLAIM}  "))
-    assert (claim["id"], claim["verdict"]) == (CLAIM, told[1])
+    (claim,) = told["rows"]
+    listed = next(line.split() for line in page.splitlines() if line.startswith(f"  {CLAIM}  "))
+    assert (claim["id"], claim["verdict"]) == (CLAIM, listed[1])
     counts = [sum(row["verdict"] == verdict for row in claim["rows"]) for verdict in ("holds", "fails", "cannot tell")]
-    assert [int(number) for number in told[-3:]] == counts
+    assert [int(number) for number in listed[-3:]] == counts
     code, out, err = validate("report", "--store", str(finished), "--explain", CLAIM)
     assert (code, err) == (0, "")
     assert re.search(rf"^  {claim['verdict']} by {claim['metric']}\b", out, re.MULTILINE)
@@ -234,7 +240,9 @@ def test_a_store_that_was_altered_is_refused_in_one_line(
     assert err.count("\n") == 2
 
 
-def test_what_is_finished_is_not_run_again(finished: Path, validate: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_finished_is_not_run_again(
+    finished: Path, told: Any, validate: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from validation.experiment import Cell
 
     def never(self: Cell) -> None:
@@ -244,7 +252,7 @@ def test_what_is_finished_is_not_run_again(finished: Path, validate: Any, monkey
     code, out, err = validate("resume", "--store", str(finished), "--json")
     assert (code, err) == (0, "")
     command = {"command": ["hfl-plan", "validate", "resume", "--store", str(finished), "--json"]}
-    assert json.loads(out) == {**reported(finished), **command}
+    assert json.loads(out) == {**told, **command}
 
 
 @pytest.mark.parametrize(
@@ -430,14 +438,13 @@ def test_the_interval_is_said_where_the_mark_may_hide_it() -> None:
     assert validate_pictures._said(line(INF, 0.0, INF)) == "diverged; predicted: smaller"
 
 
-def test_a_report_draws_every_finished_claim(finished: Path, validate: Any, tmp_path: Path) -> None:
+def test_a_report_draws_every_finished_claim(finished: Path, told: Any, validate: Any, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     code, out, err = validate("report", "--store", str(finished), "--pictures", str(tmp_path / "p"))
     assert (code, err) == (0, "")
     assert f"3 files are in {tmp_path / 'p'}." in " ".join(out.split())
     rows = list(csv.DictReader((tmp_path / "p" / f"{CLAIM}.csv").read_text().splitlines()))
-    told = reported(finished)["rows"][0]["rows"]
-    assert [float(row["value"]) for row in rows] == [row["ratio"] for row in told]
+    assert [float(row["value"]) for row in rows] == [row["ratio"] for row in told["rows"][0]["rows"]]
 
 
 def test_a_folder_that_cannot_be_written_is_refused(finished: Path, validate: Any, tmp_path: Path) -> None:
