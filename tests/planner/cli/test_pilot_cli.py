@@ -353,7 +353,7 @@ LEARNT = {
             "--metric loss",
             "loss",
         ),
-        (
+        pytest.param(
             "",
             LEARNT,
             ("--metric", "accuracy"),
@@ -361,6 +361,7 @@ LEARNT = {
             "the accuracy is 1 before",
             "--metric loss",
             "--metric loss",
+            marks=pytest.mark.slow,
         ),
         (UPHILL, {}, (), "no-progress", "No topology came past the start", "--rounds 16", "more --rounds or smaller"),
         (ROOT, {}, (), "diverged", "No topology has a rate", "--rates ", "smaller --rates, or scale the inputs"),
