@@ -371,8 +371,13 @@ def drawn(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_pictures_are_the_same_bytes_every_time_whatever_the_settings(tmp_path: Path) -> None:
-    first = drawn(tmp_path / "a" / "b")
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The files of a picture that was drawn once, in a folder that was not there."""
+    return drawn(tmp_path_factory.mktemp("pictures") / "a" / "b")
+
+
+def test_pictures_are_the_same_bytes_every_time_whatever_the_settings(first: dict[str, bytes], tmp_path: Path) -> None:
     matplotlib = pytest.importorskip("matplotlib")
     with matplotlib.rc_context({"font.size": 30, "svg.hashsalt": None, "savefig.dpi": 20}):
         assert drawn(tmp_path / "c") == first
@@ -383,8 +388,8 @@ def test_pictures_are_the_same_bytes_every_time_whatever_the_settings(tmp_path: 
     assert b"<dc:date>" not in first["some-claim.svg"]
 
 
-def test_the_data_of_a_picture_are_its_lines(tmp_path: Path) -> None:
-    rows = list(csv.DictReader(drawn(tmp_path)["some-claim.csv"].decode().splitlines()))
+def test_the_data_of_a_picture_are_its_lines(first: dict[str, bytes]) -> None:
+    rows = list(csv.DictReader(first["some-claim.csv"].decode().splitlines()))
     assert len(rows) == len(PICTURE.rows)
     for row, told in zip(rows, PICTURE.rows, strict=True):
         assert (row["setting"], row["compared"], row["verdict"]) == (told.setting, told.compared, told.verdict)
@@ -459,9 +464,10 @@ def test_a_folder_that_cannot_be_written_is_refused(finished: Path, validate: An
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    first: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = drawn(tmp_path)
+    for name, content in first.items():
+        (tmp_path / name).write_bytes(content)
 
     def full(self: Path, target: Path) -> None:
         raise OSError(28, "No space left on device")
@@ -469,7 +475,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
     monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(NoAnswerError, match="cannot be written: No space left on device"):
         validate_pictures.draw([PICTURE], tmp_path)
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == first
 
 
 # ---------------------------------------------------------------- numbers
