@@ -12,6 +12,7 @@ import pytest
 import planner
 from planner.data import grouping
 from planner.data.grouping_rules import Indices, Problem
+from planner.scenario import sections
 
 planner.Recommendation  # noqa: B018 - asking for it registers
 
@@ -22,6 +23,32 @@ def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) ->
     from test_cli import run
 
     return lambda *words: run(*words, capsys=capsys, monkeypatch=monkeypatch)
+
+
+@pytest.fixture
+def unturned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers of `overlap` come without the numbers at which it is the other way round: most of their time."""
+    monkeypatch.setattr("planner.families.hhfl.question._flip", lambda *_: None)
+    monkeypatch.setattr("planner.families.hhfl.question._flips", lambda *_: {})
+
+
+@pytest.fixture
+def untossed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Changes that `flip` finds come without where a toss-up begins and ends, which takes most of its time."""
+    monkeypatch.setattr("planner.decide.sensitivity._with_toss_up", lambda row, *_: row)
+
+
+@pytest.fixture
+def all_draws() -> None:
+    """In a file with `few_draws` this test has as many as an answer has by itself: with few another one comes out."""
+
+
+@pytest.fixture
+def few_draws(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is not known is drawn 256 times, where no test is of how often: 4096 times take most of an answer's time."""
+    if "all_draws" not in request.fixturenames:
+        whole = sections.Scenario
+        monkeypatch.setattr(sections, "Scenario", lambda **parts: whole(**{**parts, "draws": min(parts["draws"], 256)}))
 
 
 @pytest.fixture(scope="module")

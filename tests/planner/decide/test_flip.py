@@ -61,7 +61,15 @@ KEYS = {
     "available": "availability.client",
 }
 SHARP = {"bounds": "hflbounds.sharp"}
+pytestmark = pytest.mark.usefixtures("few_draws")
 SITE = {"G": 6, "M": 10, "K": 10, "H": "zeta=1,delta=0.1", "up": "75Mbit/s", "target": 0.05, **SHARP}
+
+
+@pytest.fixture
+def settings_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What else would change an answer is looked for among words alone: numbers take most of the time."""
+    monkeypatch.setattr("planner.decide.sensitivity._followed", lambda *_: ([], {}))
+    monkeypatch.setattr("planner.decide.nearest.inputs", lambda *_: {})
 
 
 def scenario(**given: Any) -> Scenario:
@@ -112,6 +120,7 @@ def line(name: str, **given: Any) -> tuple[Walked, Question, Scenario, tuple[str
     )
 
 
+@pytest.mark.usefixtures("untossed")
 @pytest.mark.parametrize(
     "given",
     [
@@ -363,6 +372,7 @@ def test_counts_that_take_their_time_are_halved_down_to_the_change() -> None:
 
 
 # ---------------------------------------------------------------- the whole answer
+@pytest.mark.usefixtures("untossed")
 def test_changes_found_really_change_the_answer() -> None:
     """Every one is asked again as a scenario of its own, on both sides of it."""
     given = {**SITE, "H": "zeta=1,delta=0.1"}
@@ -387,6 +397,7 @@ def test_changes_found_really_change_the_answer() -> None:
     assert checked >= 3
 
 
+@pytest.mark.usefixtures("all_draws")
 def test_a_setting_that_makes_one_winner_of_a_toss_up_is_a_change() -> None:
     """What `recommend` answers with the setting is what `flip` and `recommend` say beyond it."""
     given: dict[str, Any] = {"groups": 4, "clients_per_group": 10, "heterogeneity": "inter", "uplink": "100Mbit/s"}
@@ -447,6 +458,7 @@ def test_where_the_order_inside_a_toss_up_turns_is_said_and_recommend_agrees() -
     assert "puts one outside it first" in found.verdict.text
 
 
+@pytest.mark.usefixtures("settings_alone")
 def test_what_a_round_does_without_a_device_is_asked_where_nobody_said_it_and_it_decides() -> None:
     told = {"G": 6, "M": 20, "model_size": "12MB", "uplink": "8Mbit/s", "local_steps": 4, "link_sharing": "per-server"}
     answer = planner.recommend(**told, availability="95%")
@@ -461,6 +473,7 @@ def test_what_a_round_does_without_a_device_is_asked_where_nobody_said_it_and_it
         assert "on failure fail?" not in str(other) and "--on-failure fail|skip" not in str(other)
 
 
+@pytest.mark.usefixtures("settings_alone", "all_draws")
 def test_a_setting_that_puts_another_in_front_is_a_change_though_the_toss_ups_share_some() -> None:
     given: dict[str, Any] = {"groups": 10, "clients_per_group": 10, "uplink": "20Mbit/s", "objective": "traffic",
                              "link_sharing": "per-client", "availability": "97%"}  # fmt: skip
@@ -471,6 +484,7 @@ def test_a_setting_that_puts_another_in_front_is_a_change_though_the_toss_ups_sh
     assert ("--on-failure", "fail|skip") in [one.argv for one in answer.next if one.asks]
 
 
+@pytest.mark.usefixtures("settings_alone")
 def test_a_time_until_absence_is_noticed_is_asked_for_where_it_decides() -> None:
     slow: dict[str, Any] = {"groups": 10, "clients_per_group": 4, "heterogeneity": "inter", "uplink": "5Mbit/s"}
     slow |= {"objective": "time", "link_sharing": "per-client", "availability": "95%", "on_failure": "skip"}
@@ -483,12 +497,10 @@ def test_a_time_until_absence_is_noticed_is_asked_for_where_it_decides() -> None
     assert not any("availability.detect" in str(one) for one in (*given.sensitivity, *given.next, *given.assumptions))
 
 
+@pytest.mark.usefixtures("settings_alone")
 @pytest.mark.parametrize(("now", "other"), [("fail", "skip"), ("skip", "fail")])
-def test_what_is_done_where_devices_stay_away_is_a_setting(
-    now: str, other: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Asked anew with the other word; numbers, which take most of the time, are not followed."""
-    monkeypatch.setattr("planner.decide.sensitivity._followed", lambda *_: ([], {}))
+def test_what_is_done_where_devices_stay_away_is_a_setting(now: str, other: str) -> None:
+    """Asked anew with the other word."""
     given: dict[str, Any] = {"groups": 4, "clients_per_group": 5, "heterogeneity": "inter", "uplink": "20Mbit/s",
                              "link_sharing": "per-server", "availability": "97%"}  # fmt: skip
     then = planner.recommend(**given, on_failure=other, details=False)
@@ -500,6 +512,7 @@ def test_what_is_done_where_devices_stay_away_is_a_setting(
     assert setting.flips and (len(then.recommended) == 1) != (len(found.flip.first) == 1)
 
 
+@pytest.mark.usefixtures("untossed")
 def test_a_setting_leads_where_the_nearest_number_is_far() -> None:
     found = planner.flip(config="examples/phones.toml", clients_per_group=8)
     nearest = min(math.exp(abs(row.distance)) for row in found.rows if row.distance is not None)
@@ -508,6 +521,7 @@ def test_a_setting_leads_where_the_nearest_number_is_far() -> None:
     assert any(first.startswith(f"{input_words(r.parameter)} {r.break_even} ") for r in found.rows if not r.distance)
 
 
+@pytest.mark.usefixtures("untossed")
 def test_a_number_leads_where_it_is_close_and_says_how_far() -> None:
     rates = {"network.server_link.up": "20Mbit/s", "network.server_link.down": "20Mbit/s"}
     rates |= {"network.server_link.sharing": "per-client"}
@@ -538,9 +552,9 @@ CLINICS = {
 }
 
 
-def test_link_sharing_decides_for_flip_wherever_it_does_for_recommend(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("settings_alone")
+def test_link_sharing_decides_for_flip_wherever_it_does_for_recommend() -> None:
     """Here a toss-up of three, of which one is in the toss-up with shared links."""
-    monkeypatch.setattr("planner.decide.sensitivity._followed", lambda *_: ([], {}))  # numbers, which take most time
     told, found = recommend(planner.load_scenario(CLINICS), details=False, cases=True), planner.flip(CLINICS)
     assert told.verdict.on == found.verdict.on == "client_link.sharing"
     own, shared = (set(case.best) for case in told.verdict.cases)
@@ -548,6 +562,7 @@ def test_link_sharing_decides_for_flip_wherever_it_does_for_recommend(monkeypatc
     assert [set(case.best) for case in found.verdict.cases] == [own, shared]
 
 
+@pytest.mark.usefixtures("untossed")
 def test_a_break_even_is_one_number_for_flip_and_recommend() -> None:
     """Totals cross several times near sigma = 93; both name the first, how it was found, and whole numbers alike."""
     given: dict[str, Any] = {"G": 6, "M": 9, "heterogeneity": "intra", "link_sharing": "per-server"}
@@ -561,6 +576,7 @@ def test_a_break_even_is_one_number_for_flip_and_recommend() -> None:
     assert f"K = {found.change('K', 1).break_even} -> Star-Star leads" in said
 
 
+@pytest.mark.usefixtures("settings_alone")
 def test_other_words_are_asked_as_scenarios_of_their_own() -> None:
     found = flip(scenario(**SITE))
     ways: dict[tuple[str, str], dict[str, Any]] = {
@@ -584,6 +600,7 @@ def test_other_words_are_asked_as_scenarios_of_their_own() -> None:
     assert turned
 
 
+@pytest.mark.usefixtures("untossed")
 def test_by_rounds_no_link_is_followed_and_it_says_so() -> None:
     found = flip(scenario(G=5, M=5, H="both", objective="rounds", **SHARP), only=("zeta", "client_link.up"))
     assert [each.parameter for each in found.flip.lines] == ["zeta"]
@@ -694,7 +711,7 @@ def test_a_count_is_followed_at_the_present_target_as_recommend_and_tune_search_
     assert tuned.target is not None
     assert tuned.target.value == pytest.approx(found.target.value)
     for k, leads in ((at - 1, found.flip.first[0]), (at, row.best_beyond[0])):  # and as that loss asked for by number
-        alone = planner.recommend(file, local_steps=k, target=repr(found.target.value))
+        alone = planner.recommend(file, local_steps=k, target=repr(found.target.value), details=False)
         assert alone.ranking[0].id == leads
     told = planner.flip(file, parameter="K", target=repr(found.target.value))
     assert told.change("K", 1) == row
@@ -916,6 +933,7 @@ def test_a_change_that_ends_farther_away_has_both_ends() -> None:
     assert last.row("star-ring").time_seconds <= 1.02 * last.rows[0].time_seconds
 
 
+@pytest.mark.usefixtures("settings_alone")
 def test_sharing_that_a_preset_says_is_shown_where_another_tie_decides_beyond_it() -> None:
     """One of the tie was of the present one too, and nothing was said."""
     given: dict[str, Any] = {"groups": 6, "clients_per_group": 4, "heterogeneity": "zeta=1,delta=2", "rounds": 300}
@@ -946,7 +964,7 @@ def test_a_setting_beyond_which_several_tie_is_a_toss_up_in_the_table() -> None:
     assert not re.search(r" or \d more", f"{turned}{three}")
 
 
-@pytest.mark.usefixtures("unflipped")
+@pytest.mark.usefixtures("unflipped", "all_draws")
 @pytest.mark.parametrize(
     "asked",
     [
@@ -958,12 +976,13 @@ def test_a_setting_beyond_which_several_tie_is_a_toss_up_in_the_table() -> None:
 def test_recommend_names_a_toss_up_between_the_values_that_flip_says(asked: dict[str, Any]) -> None:
     """Asked again by scenarios of their own, a little before each value and a little beyond it."""
     given = {"groups": 7, "clients_per_group": 16, "local_steps": 4, "model_size": "25MB", **asked}
-    found, now = planner.flip(**given), planner.recommend(**given)
-    assert now.verdict.status == "best"
     deviations = dict(part.split("=") for part in asked["heterogeneity"].split(","))
+    followed = [*deviations, "K", "step_time"]
+    found, now = planner.flip(**given, parameter=followed), planner.recommend(**given)
+    assert now.verdict.status == "best"
     tried, ended = set(), 0
     for row in found.rows:
-        if row.toss_up is None or row.parameter not in (*deviations, "K", "step_time"):
+        if row.toss_up is None:
             continue
         sign = 1 if row.toss_up > row.now else -1
         looks = []
@@ -994,7 +1013,7 @@ def test_a_toss_up_along_a_deviation_of_a_preset_is_that_of_numbers() -> None:
     """A preset is uncertain and a number is none: the toss-up began at 8.7, where `recommend` is sure of 12."""
     given: dict[str, Any] = {"G": 8, "M": 30, "client_link": "4g", "model_size": "12MB", "step_time": "80ms",
                              "local_steps": 5, "link_sharing": "per-server"}  # fmt: skip
-    zeta = planner.flip(**given, heterogeneity="intra").change("zeta", 1)
+    zeta = planner.flip(**given, heterogeneity="intra", parameter=["zeta"]).change("zeta", 1)
     assert zeta is not None and isinstance(zeta.toss_up, float) and isinstance(zeta.beaten, float)
     for at, tossed in ((zeta.toss_up * 0.97, False), (zeta.toss_up * 1.03, True), (zeta.beaten * 0.97, True),
                        (zeta.beaten * 1.03, False)):  # fmt: skip
@@ -1002,7 +1021,7 @@ def test_a_toss_up_along_a_deviation_of_a_preset_is_that_of_numbers() -> None:
         assert (there.verdict.status == "toss-up") == tossed, at
 
 
-@pytest.mark.usefixtures("unflipped")
+@pytest.mark.usefixtures("unflipped", "untossed")
 def test_what_the_verdict_names_has_the_first_row() -> None:
     """The link sharing that was given stood behind all that was not, and behind all numbers."""
     found = planner.flip(
@@ -1013,6 +1032,7 @@ def test_what_the_verdict_names_has_the_first_row() -> None:
     assert [one.assumed for one in found.rows[:2]] == [False, True]
 
 
+@pytest.mark.usefixtures("untossed")
 @pytest.mark.parametrize("heterogeneity", ["intra", "zeta=3.61,delta=0.9"])
 def test_a_change_of_sigma_is_that_of_the_option(heterogeneity: str) -> None:
     """With deviations of a preset, which are multiples of sigma and move with it, and with others, which stay."""
@@ -1030,7 +1050,7 @@ def test_values_at_which_nobody_reaches_the_target_are_no_internal_error() -> No
     """A drawn scenario: on the way to fewer clients of a group the target is out of reach."""
     given = {"groups": 3, "clients_per_group": 22, "heterogeneity": "zeta=0.3,delta=2", "uplink": "3.08Mbit/s"}
     given |= {"local_steps": 4, "group_rounds": 3, "step_time": "0.95s", "rounds": 287, "objective": "traffic"}
-    (zeta,) = (row for row in planner.flip(**given).rows if row.parameter == "zeta")
+    (zeta,) = planner.flip(**given, parameter=["zeta"]).rows
     assert zeta.toss_up is not None and zeta.toss_up > zeta.now
 
 
@@ -1060,6 +1080,7 @@ def test_the_end_of_what_is_so_now_is_found_in_few_looks(now: float, far: float,
         assert abs(end - edge) <= max(0.02 * max(end, edge), 2e-6)
 
 
+@pytest.mark.usefixtures("untossed")
 def test_break_evens_are_where_recommend_has_another_first_in_whole_rounds() -> None:
     """Asked on both sides of a number of the clock, and at every number of local steps where rounds are few."""
     given: dict[str, Any] = {"groups": 9, "clients_per_group": 14, "model_size": "30MB", "heterogeneity": "inter"}
@@ -1067,15 +1088,17 @@ def test_break_evens_are_where_recommend_has_another_first_in_whole_rounds() -> 
     slow = {**given, "link_sharing": "per-server", "uplink": "8Mbit/s", "server_link": "wan", "local_steps": 6}
     row = planner.flip(**slow, parameter=["step_time"]).change("step_time", 1)
     below, above = (
-        planner.recommend(**slow, step_time=f"{row.break_even * (1 + 1e-3 * side)}s").ranking[0].id for side in (-1, 1)
+        planner.recommend(**slow, step_time=f"{row.break_even * (1 + 1e-3 * side)}s", details=False).ranking[0].id
+        for side in (-1, 1)
     )
     assert below not in row.best_beyond and above == row.best_beyond[0]
     own = {**given, "link_sharing": "per-client", "uplink": "8Mbit/s"}
     assert planner.flip(**own, parameter=["K"]).rows == ()  # "27 or more" stood, by fractions of a ring
     for K in (2, 26, 29, 35, 41, 44):
-        assert planner.recommend(**own, local_steps=K).ranking[0].id == "star-star"
+        assert planner.recommend(**own, local_steps=K, details=False).ranking[0].id == "star-star"
 
 
+@pytest.mark.usefixtures("untossed")
 def test_link_sharing_of_a_preset_comes_before_numbers(tmp_path: Path) -> None:
     """It was hidden among "2 changes farther away", while `recommend` asked for it."""
     given = {"G": 3, "M": 20, "heterogeneity": "inter", "rounds": 300, "model_size": "2MB", "step_time": "80ms"}
