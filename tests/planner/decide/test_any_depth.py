@@ -18,6 +18,8 @@ from planner.decide.parameters import inputs
 from planner.predict.question import Question, ask, quantities
 from planner.scenario.network import Link, Network
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 SIZES, DEVIATIONS = (4.0, 3.0, 5.0), (0.5, 1.0, 0.7)
 SHARED = Link(up=20e6, down=100e6, latency=0.01, sharing="per-server", hop="direct")
 

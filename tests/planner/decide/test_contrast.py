@@ -22,7 +22,9 @@ from planner.predict.evidence.predictor_record import pair_factor
 from planner.predict.question import ask
 from planner.report.answers.compare import answered, choice, document
 
-pytestmark = pytest.mark.usefixtures("unflipped")  # what would change an answer is looked at in no test here
+pytestmark = pytest.mark.usefixtures(
+    "unflipped", "few_draws"
+)  # what would change an answer is looked at in no test here
 
 OWN = """
 [fleet]
@@ -312,6 +314,7 @@ step_time = "0.4s"
     assert re.search(r"server uplink .* <- as well as server downlink", str(found))
 
 
+@pytest.mark.usefixtures("all_draws")
 def test_a_difference_that_alone_makes_a_toss_up_of_others_is_named(tmp_path: Path) -> None:
     shops = tmp_path / "shops.toml", tmp_path / "own.toml"
     text = """

@@ -944,7 +944,7 @@ def test_sharing_that_a_preset_says_is_shown_where_another_tie_decides_beyond_it
     assert set(row.best_beyond) == set(shared.best)
 
 
-def test_a_setting_beyond_which_several_tie_is_a_toss_up_in_the_table() -> None:
+def test_a_setting_beyond_which_several_tie_is_a_toss_up_in_the_table(request: pytest.FixtureRequest) -> None:
     """As its verdict says; a change to one topology is none."""
     turned = planner.flip(
         groups=10, clients_per_group=20, heterogeneity="inter", objective="time", link_sharing="per-server",
@@ -956,6 +956,7 @@ def test_a_setting_beyond_which_several_tie_is_a_toss_up_in_the_table() -> None:
     assert "toss-up, Star-Star or Star-Ring" in lines["link sharing"]
     single = [row for row in turned.rows if len(row.best_beyond) == 1 and input_words(row.parameter) in lines]
     assert single and not any("toss-up" in lines[input_words(row.parameter)] for row in single)
+    request.getfixturevalue("untossed")  # of numbers, which are not looked at below
     three = planner.flip(
         groups=40, clients_per_group=5, heterogeneity="both", objective="time", link_sharing="per-server",
         uplink="20Mbit/s", settings={f"network.server_link.{way}": "20Mbit/s" for way in ("up", "down")},
@@ -964,12 +965,12 @@ def test_a_setting_beyond_which_several_tie_is_a_toss_up_in_the_table() -> None:
     assert not re.search(r" or \d more", f"{turned}{three}")
 
 
-@pytest.mark.usefixtures("unflipped", "all_draws")
+@pytest.mark.usefixtures("unflipped")
 @pytest.mark.parametrize(
     "asked",
     [
         {"heterogeneity": "zeta=4.75,delta=0.19", "link_sharing": "per-server", "uplink": "12Mbit/s"},
-        {"heterogeneity": "zeta=0.3,delta=4", "link_sharing": "per-server", "uplink": "100Mbit/s"},
+        {"heterogeneity": "zeta=0.3,delta=4", "link_sharing": "per-server", "uplink": "60Mbit/s"},
         {"heterogeneity": "zeta=1.2,delta=0.2", "link_sharing": "per-server", "bounds": "hflbounds.sharp"},
     ],
 )

@@ -18,6 +18,8 @@ from planner.decide.uncertainty.draws import Totals
 from planner.predict.question import ask
 from planner.scenario.footprint import PRESETS
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 POWERS = {
     "footprint.training_power": "4:6W",
     "footprint.idle_power": "1W",

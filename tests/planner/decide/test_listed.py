@@ -20,6 +20,8 @@ from planner.predict.evidence import predictor_record
 from planner.predict.question import ask
 from planner.scenario.resolve import Scenario
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 ROOT = Path(__file__).parents[3]
 HOW: dict[str, Any] = {"heterogeneity": "zeta=0.4,delta=0.7", "local_steps": 3, "group_rounds": 2, "objective": "time"}
 

@@ -19,7 +19,9 @@ from planner.errors import ScenarioError
 from planner.scenario.fields import ROUNDS
 from planner.scenario.resolve import load
 
-pytestmark = pytest.mark.usefixtures("unflipped")  # what would change an answer is looked at in no test here
+pytestmark = pytest.mark.usefixtures(
+    "unflipped", "few_draws"
+)  # what would change an answer is looked at in no test here
 FAST = {"settings": {"plan.draws": 0}}
 
 

@@ -23,6 +23,8 @@ from planner.io.wording import times
 from planner.predict.question import ask
 from planner.scenario.resolve import load
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 TOPOLOGIES = ("star-star", "star-ring", "ring-star", "ring-ring")
 PAPER = {"G": 10, "M": 10, "P": 1, "K": 2, "R": 5000, "L": 1, "A": 2.3, "sigma": 1, "zeta": 0.5, "delta": 0.5}
 KEYS = {
@@ -166,6 +168,7 @@ def test_shared_uplinks_are_asked_about() -> None:
     assert not any("--link-sharing" in step.argv for step in silent.next)
 
 
+@pytest.mark.usefixtures("all_draws")
 def test_what_only_a_preset_says_of_sharing_is_asked_where_it_decides() -> None:
     fleet = {"groups": 10, "clients_per_group": 10, "heterogeneity": "intra", "client_link": "5g"}
     shared = planner.recommend(**fleet, link_sharing="per-server", details=False)

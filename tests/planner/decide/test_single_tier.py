@@ -16,7 +16,7 @@ from planner.predict.question import Question, ask
 from planner.scenario.network import Network
 from planner.scenario.resolve import load
 
-pytestmark = pytest.mark.usefixtures("unflipped")
+pytestmark = pytest.mark.usefixtures("unflipped", "few_draws")
 
 
 def two_tiers() -> Question:

@@ -28,6 +28,8 @@ from planner.scenario import divisions
 from planner.scenario.divisions import divisors, expected, near_divisors
 from planner.scenario.resolve import Scenario, load
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 N100 = [1, 2, 4, 5, 10, 20, 25, 50, 100]
 
 

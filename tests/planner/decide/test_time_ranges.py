@@ -9,6 +9,8 @@ from test_cli import ROOT, run
 
 import planner
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 FLEET: dict[str, Any] = {"groups": 10, "clients_per_group": 20, "heterogeneity": "inter", "model_size": "10MB"}
 FAST = {"settings": {"plan.draws": 0}}
 CASES = ["per-client", "per-server"]

@@ -24,6 +24,8 @@ from planner.decide.tuning import (
 )
 from planner.predict.question import ask
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 SETTINGS = {"footprint.training_power": "5W", "footprint.idle_power": "1W", "footprint.carbon": "400g/kWh"}
 
 

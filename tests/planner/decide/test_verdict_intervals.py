@@ -13,7 +13,9 @@ from planner.decide.uncertainty.draws import Agreement, Draws
 from planner.io.answers import Quantity
 from planner.io.wording import times, title
 
-pytestmark = pytest.mark.usefixtures("unflipped")  # what would change an answer is looked at in no test here
+pytestmark = pytest.mark.usefixtures(
+    "unflipped", "few_draws"
+)  # what would change an answer is looked at in no test here
 FLEETS = [
     {"config": "examples/phones.toml"},
     {"config": "examples/hospitals.toml"},
@@ -126,6 +128,7 @@ def test_pairs_of_one_algorithm_in_a_toss_up_have_their_reason() -> None:
     assert "are the same algorithms: with one group the top tier is neither star nor ring." in answer.verdict.text
 
 
+@pytest.mark.usefixtures("all_draws")
 def test_tables_of_both_links_keep_their_intervals_and_leave_traffic_out() -> None:
     answer = planner.recommend(groups=8, clients_per_group=3, heterogeneity="both", uplink="20Mbit/s", model_size="1MB")
     page = str(answer)

@@ -22,6 +22,8 @@ from planner.families.hga import model
 from planner.families.hga.model import clock, durations, pace, printed_limits, reach
 from planner.report.answers import async_ as answers
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 WORDS = ["async", "-G", "3", "-M", "20", "-H", "inter"]
 FIXED = [*WORDS, "--region-times", "10s,12s,80s"]
 

@@ -9,6 +9,8 @@ import pytest
 from documents import own
 from test_cli import run
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 ROOT = Path(__file__).parents[3]
 FLEET = ("--G", "3", "--M", "19", "--heterogeneity", "inter")
 

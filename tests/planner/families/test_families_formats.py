@@ -10,6 +10,8 @@ from documents import own
 
 from planner.report.render import formats
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 COMMANDS = {
     "overlap": (("triangle:3,2,1", "-H", "inter"), lambda d: [d["options"][name] for name in ("hfl", "hhfl")]),
     "hubs": (("--nodes", "20", "--edges", "80"), lambda d: [d["best"], *d["others"]]),

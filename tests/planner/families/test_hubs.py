@@ -25,6 +25,8 @@ from planner.families.hsl.search import Limits, search
 from planner.io.wording import two
 from planner.scenario.network import Compute, Link
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 ROOT = Path(__file__).parents[3]
 NODE = Link(up=8e6, down=16e6, latency=0.25)  # a model of 1 MB takes 1 s up and 0.5 s down
 HUB = Link(up=32e6, down=80e6, latency=0.125)  # 0.25 s up and 0.1 s down

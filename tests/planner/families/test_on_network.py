@@ -19,6 +19,8 @@ from planner.network.trees import round_of
 from planner.predict.question import ask
 from planner.scenario.network import Compute
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 EXAMPLE = ROOT / "examples"
 SITES = EXAMPLE / "consortium.csv"
 CONFIG = EXAMPLE / "consortium.toml"

@@ -276,6 +276,7 @@ def test_one_step_under_all_servers_has_no_drift() -> None:
         assert float(overlap.passed_on(float(E), Ge, 0.0)) == pytest.approx(float(least), rel=1e-6)
 
 
+@pytest.mark.usefixtures("unturned")
 @pytest.mark.parametrize("words", [("--E", "1"), ("--E", "1", "--Ge", "1")], ids=" ".join)
 def test_full_overlap_and_one_step_have_an_answer(plan, words: tuple[str, ...]) -> None:
     found = answer(plan, "111;111", *words)
@@ -466,6 +467,7 @@ def answer(plan, *words: str) -> dict:
     return own(out)
 
 
+@pytest.mark.usefixtures("unturned")
 def test_servers_that_differ_are_worth_it(plan) -> None:
     found = answer(plan, "examples/coverage57.csv", "-H", "zeta=0,delta=3", "--sigma", "1")
     assert found["schema"] == "hfl-plan/overlap/2"
@@ -491,6 +493,7 @@ def cells(path: Path) -> str:
     return str(path)
 
 
+@pytest.mark.usefixtures("unturned")
 @pytest.mark.parametrize("objective", ["airtime", "time", "traffic"])
 @pytest.mark.parametrize("scale", ["zeta=1,delta=6", "zeta=1,delta=1", "zeta=2,delta=0"])
 def test_the_links_to_keep_have_the_verdict_of_the_whole_coverage(
@@ -522,6 +525,7 @@ def test_the_links_to_keep_have_the_verdict_of_the_whole_coverage(
     assert again["overlap"]["gain"]["expected"] == pytest.approx(whole["overlap"]["gain"]["expected"])
 
 
+@pytest.mark.usefixtures("unturned")
 def test_time_is_judged_without_the_links_that_set_the_pace(plan, tmp_path: Path) -> None:
     """A client under three servers takes three transfers, one under two takes two: 3 links fewer, by hand."""
     command = ("overlap", cells(tmp_path / "c.csv"), "-H", "zeta=1,delta=6", "--client-link", "5g")
@@ -547,6 +551,7 @@ def test_decimal_commas_are_read_between_semicolons(tmp_path: Path) -> None:
     assert (one == other).all() and one.sum() == 3.75
 
 
+@pytest.mark.usefixtures("unturned")
 def test_hfl_that_goes_to_the_cloud_every_time_takes_what_runs_make_of_the_bound(plan) -> None:
     """Overlap took 8.1 days where the bound of HFL with one edge round takes 17 hours, and no word was said of it."""
     command = ("ring:5,11,3,1", "-H", "zeta=0,delta=4", "--client-link", "5g", "--target", "1", "--sigma", "2")
@@ -570,6 +575,7 @@ def test_hfl_that_goes_to_the_cloud_every_time_takes_what_runs_make_of_the_bound
     assert f"HFL with Ge = 1 takes {ratio:.2g}x the airtime: try that first." in asked["verdict"]["text"]
 
 
+@pytest.mark.usefixtures("unturned")
 def test_over_a_slow_link_to_the_cloud_overlap_takes_less_than_one_edge_round(plan) -> None:
     words = ("examples/coverage57.csv", "-H", "zeta=0,delta=1", "--sigma", "1", "--objective", "time")
     slow = ("--link-sharing", "per-client", "--set", "network.server_link.latency=200s")
@@ -578,6 +584,7 @@ def test_over_a_slow_link_to_the_cloud_overlap_takes_less_than_one_edge_round(pl
     assert "That is with Ge = 5; with Ge = 1, which `recommend` assumes, it never is." in found["verdict"]["text"]
 
 
+@pytest.mark.usefixtures("unturned")
 def test_without_noise_and_drift_nothing_is_divided_by(plan) -> None:
     """The least shift is then that of the theorem, 4 L beta; a warning was printed on the way."""
     found = answer(plan, "examples/coverage57.csv", "-H", "zeta=0,delta=0", "--sigma", "0", "--target", "1")
@@ -587,6 +594,7 @@ def test_without_noise_and_drift_nothing_is_divided_by(plan) -> None:
     assert alpha == pytest.approx(4 * task.L * overlap.BETAS / task.mu, rel=1e-12)
 
 
+@pytest.mark.usefixtures("unturned")
 def test_a_share_of_draws_is_never_all_of_them(plan) -> None:
     """The page said 99 % where its details said 100 %."""
     words = ("examples/coverage57.csv", "-H", "zeta=0,delta=3", "--sigma", "1")
@@ -596,6 +604,7 @@ def test_a_share_of_draws_is_never_all_of_them(plan) -> None:
     assert "100 %" not in page.partition("Record")[0]
 
 
+@pytest.mark.usefixtures("unturned")
 def test_a_target_that_is_met_at_the_start_has_ratios_alone(plan) -> None:
     """Rounds, days and terabytes to it stood in the table, beside a warning not to read them."""
     words = ("overlap", "examples/coverage57.csv", "-H", "zeta=0,delta=3", "--sigma", "1")
@@ -611,6 +620,7 @@ def test_a_target_that_is_met_at_the_start_has_ratios_alone(plan) -> None:
             assert cells_of["HHFL"][2] == f"~{rows['hhfl'] / rows['hfl']:.2f}x"
 
 
+@pytest.mark.usefixtures("unturned")
 def test_links_to_keep_have_their_homes_and_airtimes(plan, tmp_path: Path) -> None:
     """Without them the file asked another question: its clients went where fewest are."""
     path, kept = tmp_path / "c.csv", tmp_path / "kept.csv"
@@ -644,6 +654,7 @@ def test_a_count_that_takes_more_is_not_offered_without_saying_so(plan) -> None:
     assert back["takes"]["value"] < 1 and "the airtime;" not in plan(*words, "3")[1].partition("Changes")[2]
 
 
+@pytest.mark.usefixtures("unturned")
 def test_servers_that_are_alike_are_not(plan) -> None:
     code, out, err = plan("overlap", "triangle:14,4,1", "-H", "zeta=2,delta=0")
     assert (code, err) == (0, "")
@@ -657,6 +668,7 @@ def test_servers_that_are_alike_are_not(plan) -> None:
     assert found["options"]["thinned"]["links"] == 57
 
 
+@pytest.mark.usefixtures("unturned")
 @pytest.mark.parametrize(
     ("words", "verdict", "said"),
     [
@@ -677,6 +689,7 @@ def test_verdicts_and_their_reasons(plan, words: list[str], verdict: str | None,
     assert said in " ".join(found["reasons"])
 
 
+@pytest.mark.usefixtures("unturned")
 def test_deviations_of_three_tiers_are_refused_with_those_of_two(plan, tmp_path: Path) -> None:
     """Between servers: squared deviations of what is above them, added. The coverage itself was to be left out."""
     measured = [{"deviation2": {"value": square}, "children": 2} for square in (9, 16, 4)]
@@ -693,13 +706,15 @@ def test_deviations_of_three_tiers_are_refused_with_those_of_two(plan, tmp_path:
         assert plan("overlap", "examples/coverage57.csv", "--heterogeneity", way)[0] == 0
 
 
-def test_it_flips_where_it_says(plan) -> None:
+def test_it_flips_where_it_says(plan, request: pytest.FixtureRequest) -> None:
     words = ("triangle:14,4,1", "--sigma", "1", "--mu", "0.1", "--A", "2")
     at = answer(plan, *words, "-H", "zeta=0,delta=1")["gain"]["worth_from_delta_over_sigma"]
+    request.getfixturevalue("unturned")  # from here on
     below, above = (answer(plan, *words, "-H", f"zeta=0,delta={at * x:.6f}")["gain"] for x in (0.9, 1.1))
     assert below["expected"] < 75 / 57 < above["expected"]
 
 
+@pytest.mark.usefixtures("unturned")
 def test_help_states_the_steps_that_are_assumed(plan) -> None:
     _, out, _ = plan("overlap", "--help")
     assert re.search(r"--edge-rounds N +edge rounds between cloud rounds \[5\]", out)
@@ -710,7 +725,7 @@ def test_help_states_the_steps_that_are_assumed(plan) -> None:
 
 
 @pytest.mark.parametrize("words", [("-H", "inter"), ("-H", "both", "--objective", "time")])
-def test_it_flips_at_the_steps_where_it_says(plan, words: tuple[str, ...]) -> None:
+def test_it_flips_at_the_steps_where_it_says(plan, words: tuple[str, ...], request: pytest.FixtureRequest) -> None:
     """A search over every number, each asked for as a user would."""
     words = ("examples/coverage57.csv", *words)
 
@@ -721,6 +736,7 @@ def test_it_flips_at_the_steps_where_it_says(plan, words: tuple[str, ...]) -> No
     _, out, _ = plan("overlap", *words, "--json")
     found = {one["parameter"]: one for one in json.loads(out)["sensitivity"]}
     assert "Ge" in found
+    request.getfixturevalue("unturned")  # from here on
     for name in {"E", "Ge"} & found.keys():
         value, now = found[name]["break_even"], worth(f"--{name}", 5)
         assert found[name]["best_beyond"] == ["hfl" if now else "hhfl"]
@@ -738,7 +754,7 @@ def test_it_flips_at_the_steps_where_it_says(plan, words: tuple[str, ...]) -> No
     ],
 )
 def test_each_number_of_a_change_and_its_neighbour_are_asked_again(
-    plan, tmp_path: Path, seed: int, words: tuple[str, ...]
+    plan, tmp_path: Path, seed: int, words: tuple[str, ...], request: pytest.FixtureRequest
 ) -> None:
     """Links were dropped as now where the number was looked for, and anew where it was asked."""
     rng = np.random.default_rng(seed)
@@ -754,6 +770,7 @@ def test_each_number_of_a_change_and_its_neighbour_are_asked_again(
     _, out, _ = plan("overlap", str(path), *words, "--json")
     changes = [one for one in json.loads(out)["sensitivity"] if one["parameter"] != "delta/sigma"]
     assert changes
+    request.getfixturevalue("unturned")  # from here on
     for one in changes:
         option, now = f"--{one['parameter']}", one["best_beyond"] == ["hfl"]
         ends = sorted(map(int, re.findall(r"\d+", str(one["break_even"]))), key=lambda x: abs(x - one["now"]))
@@ -764,6 +781,7 @@ def test_each_number_of_a_change_and_its_neighbour_are_asked_again(
             assert leads(option, ends[-1] + way) is now
 
 
+@pytest.mark.usefixtures("unturned")
 def test_a_target_met_at_the_start_says_what_a_real_one_changes(plan) -> None:
     _, out, _ = plan("overlap", "examples/coverage57.csv", "-H", "inter", "--explain", "warnings")
     said = re.search(r"([\d.]+)x\s+fewer\s+rounds\s+to\s+it,\s+and\s+([\d.]+)x\s+fewer\s+to\s+A/10", out)
@@ -856,6 +874,7 @@ def test_intervals_hold_most_of_the_settings_that_were_left_out(
     assert (held, of_nearest) == (inside, alone) and rows in (29, 30)
 
 
+@pytest.mark.usefixtures("unturned")
 def test_gaps_of_known_labels_decide(plan, tmp_path: Path) -> None:
     """Clients of one label each: by server they differ, or, dealt out, they do not."""
     lines = {"apart": [], "dealt": []}
@@ -874,6 +893,7 @@ def test_gaps_of_known_labels_decide(plan, tmp_path: Path) -> None:
     assert found["dealt"]["verdict"] not in ("worth it", "race first")
 
 
+@pytest.mark.usefixtures("unturned")
 def test_links_to_keep_are_a_coverage_again(plan, tmp_path: Path) -> None:
     path = tmp_path / "kept.csv"
     words = ("overlap", "triangle:14,4,1", "-H", "zeta=1,delta=0.5", "--quiet", "--output", str(path))
@@ -922,6 +942,7 @@ def test_counts_of_other_clients_are_refused(plan, tmp_path: Path) -> None:
     assert "client 'c02' of examples/coverage57.csv has no label counts" in err
 
 
+@pytest.mark.usefixtures("unturned")
 def test_a_toss_up_with_a_gain_above_the_break_even_says_that_what_is_assumed_decides(plan) -> None:
     """The interval is of runs at the values as they are taken."""
     code, out, _ = plan("overlap", "examples/coverage57.csv")
@@ -933,6 +954,7 @@ def test_a_toss_up_with_a_gain_above_the_break_even_says_that_what_is_assumed_de
     assert "80 % interval" not in said  # its interval is one of 95 %
 
 
+@pytest.mark.usefixtures("unturned")
 def test_draws_of_inputs_are_called_no_confidence(plan) -> None:
     """They know nothing of how often such predictions held, which the line of evidence says: once in eight."""
     for words in (("-H", "inter", "--rounds", "1000"), ("-H", "inter", "--target", "1"), ()):
@@ -945,6 +967,7 @@ def test_draws_of_inputs_are_called_no_confidence(plan) -> None:
         assert ("above the start's" in page) == above
 
 
+@pytest.mark.usefixtures("unturned")
 @pytest.mark.parametrize("scale", ["zeta=0.3,delta=1", "zeta=0.3,delta=2", "zeta=0.1,delta=8"])
 def test_what_is_said_of_time_beside_airtime_is_what_is_said_where_time_decides(plan, scale: str) -> None:
     """And the other way round: one ratio has one verdict, whatever was asked."""
@@ -964,6 +987,7 @@ def test_what_is_said_of_time_beside_airtime_is_what_is_said_where_time_decides(
     assert "not worth it for airtime" in once and "`recommend`" not in once
 
 
+@pytest.mark.usefixtures("unturned")
 @pytest.mark.parametrize("form", ["json", "html", "table"])
 def test_what_weak_evidence_predicts_is_to_be_raced_first(plan, form: str) -> None:
     """It said "worth it" beside "right in 1 of 8"; what that record does not carry is a verdict to build on."""
@@ -979,6 +1003,7 @@ def test_what_weak_evidence_predicts_is_to_be_raced_first(plan, form: str) -> No
         assert " ".join(found["next"][0]["argv"]).startswith("hfl-plan pilot HOOK.py --systems trees,hhfl --coverage")
 
 
+@pytest.mark.usefixtures("unturned")
 def test_what_was_given_is_not_asked_for_again(plan) -> None:
     """Heterogeneity was, whatever had been said."""
     words, asked = ["overlap", "ring:3,19,4"], []

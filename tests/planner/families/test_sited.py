@@ -20,6 +20,8 @@ from planner.network.trees import round_of
 from planner.predict.evidence.predictor_record import pair_factor
 from planner.report.render import formats
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 EXAMPLE = ROOT / "examples"
 FLEET = ("-c", str(EXAMPLE / "consortium.toml"), "--fleet", str(EXAMPLE / "consortium.csv"), "--up", "100Mbit/s")
 COUNTS = ("--counts", str(EXAMPLE / "consortium_labels.csv"))

@@ -19,6 +19,8 @@ from planner.report.answers.recommend import _table as table_of
 from planner.report.page import change
 from planner.report.render import formats
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 QUESTIONS = {
     "flip": ["flip", "-G4", "-M5", "-H", "iid", "--objective=rounds", "-p", "sigma", "-p", "K"],
     "map": ["flip", "-G", "4", "-M", "3", "-H", "both", "--predictor", "bound", "--map", "G,M", "--cells", "4"],

@@ -20,7 +20,7 @@ SLOW, QUICK = (
     for rate in ("1Mbit/s", "100Gbit/s")
 )
 FAST: dict[str, Any] = {"settings": {"plan.draws": 0}}
-pytestmark = pytest.mark.usefixtures("unflipped")
+pytestmark = pytest.mark.usefixtures("unflipped", "few_draws")
 PILOT = str(Path(__file__).parents[3] / "examples" / "digits_pilot.json")
 FIELDS = {"rounds": "rounds", "time": "time_seconds", "traffic": "traffic_bytes"}
 

@@ -17,6 +17,8 @@ from planner.report import document
 from planner.report.render import render
 from planner.scenario.units import format_duration
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 ASKED: dict[str, Any] = {"G": 12, "M": 25, "uplink": "20Mbit/s", "settings": {"plan.draws": 0}}
 
 

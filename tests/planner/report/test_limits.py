@@ -13,6 +13,8 @@ from of_schema import validate
 
 from planner.cli import app as cli
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 ROOT = Path(__file__).parents[3]
 LINES, COLUMNS, WORDS = 25, 80, 220
 NUMBERS = "--set G=3 --set M=25 --set P=1 --set K=5 --set delta=0.5 --set R=1000 --set L=1 --set A=2.3 --set sigma=1"

@@ -27,6 +27,8 @@ from planner.report.sheet import Beside, drawing, sheet
 from planner.scenario.resolve import load
 from planner.scenario.units import format_duration
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 matplotlib = pytest.importorskip("matplotlib")
 
 VOID = {"meta", "br", "hr", "img", "input", "link"}

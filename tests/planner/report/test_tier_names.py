@@ -11,6 +11,8 @@ import pytest
 import planner
 from planner.io.wording import title
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 FLAT = {"up": "1Gbit/s", "down": "1Gbit/s", "latency": "5ms"}
 LETTERS = re.compile(r"\b(delta|n|S|P)[123]\b|link1|\bserver (up|down)link")
 

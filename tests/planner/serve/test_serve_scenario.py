@@ -18,6 +18,8 @@ from planner.io.toml_text import toml
 from planner.scenario.resolve import load as load_file
 from planner.serve import answer, controls, counts, scenario
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 TWO = {
     "fleet": {
         "tiers": [

@@ -14,6 +14,8 @@ from planner.errors import NoAnswerError, ScenarioError
 from planner.serve import widget
 from planner.serve.controls import OF_FLEET, OF_TIER
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 SPELLED = {"100 kbit/s": 1e5, "10 Gbit/s": 1e10, "100 us": 1e-4, "2.0 s": 2.0, "10 kB": 1e4, "10 GB": 1e10, "99%": 0.99}
 
 
