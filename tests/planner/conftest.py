@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import astuple
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 import planner
 from planner.data import grouping
 from planner.data.grouping_rules import Indices, Problem
+from planner.families.hhfl import question
 from planner.scenario import sections
 
 planner.Recommendation  # noqa: B018 - asking for it registers
@@ -49,6 +51,28 @@ def few_draws(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     if "all_draws" not in request.fixturenames:
         whole = sections.Scenario
         monkeypatch.setattr(sections, "Scenario", lambda **parts: whole(**{**parts, "draws": min(parts["draws"], 256)}))
+
+
+@pytest.fixture
+def asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands that ask one question for one form of its answer after the other work the answer out once."""
+
+    def once(work_out: Callable[..., Any]) -> Callable[..., Any]:
+        kept: dict[bytes, Any] = {}
+
+        def answer(asked: Any, *more: Any, **how: Any) -> Any:
+            words = [one for one in (*more, *how.items()) if not callable(one)]
+            key = pickle.dumps((asked, words))
+            if key not in kept:
+                kept[key] = work_out(asked, *more, **how)
+            return kept[key]
+
+        return answer
+
+    for name in ("planner.decide.rank.recommend", "planner.decide.sensitivity.flip"):
+        module, _, function = name.rpartition(".")
+        monkeypatch.setattr(name, once(getattr(import_module(module), function)))
+    monkeypatch.setattr(question, "solve", once(question.solve))
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,7 @@ def amounts(row: dict) -> tuple:
     return row["rounds"], row["time_seconds"], row["traffic_bytes"]
 
 
-@pytest.mark.usefixtures("unflipped")
+@pytest.mark.usefixtures("unflipped", "unturned")
 def test_overlap_is_what_its_command_says(plan) -> None:
     _, beside, _ = plan("recommend", *FLEET, "--coverage", "examples/coverage57.csv", "--json")
     _, alone, _ = plan(
@@ -53,6 +53,7 @@ def test_hubs_are_what_their_command_says(plan) -> None:
     )
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_regions_are_what_their_command_says(plan) -> None:
     times = ("--region-times", "10s,12s,60s")
     _, beside, _ = plan("recommend", *FLEET, *times, "--json")
@@ -62,6 +63,7 @@ def test_regions_are_what_their_command_says(plan) -> None:
     assert amounts(family(json.loads(beside), "hga-fl")) == (best["steps"], best["seconds"], best["bytes"])
 
 
+@pytest.mark.usefixtures("unturned", "unflipped")
 def test_the_ranking_stays(plan) -> None:
     _, plain, _ = plan("recommend", *FLEET, "--json")
     _, beside, _ = plan("recommend", *FLEET, "--coverage", "examples/coverage57.csv", "--json")
@@ -99,6 +101,7 @@ def test_the_target_of_asynchrony_is_named(plan) -> None:
     assert any("--step-time" in one["text"] for one in document["warnings"])
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_other_metrics_leave_asynchrony_its_own(plan) -> None:
     code, _, err = plan("recommend", *FLEET, "--metric", "accuracy", "--region-times", "10s,12s,60s", "--json")
     assert (code, err) == (0, "")
@@ -117,7 +120,7 @@ def test_a_list_with_speeds_of_regions_is_not_asked_for_them(plan, tmp_path: Pat
     assert found["argv"] == ["hfl-plan", "async", *["..."] * answers]
 
 
-@pytest.mark.usefixtures("unflipped")
+@pytest.mark.usefixtures("unflipped", "unturned")
 @pytest.mark.parametrize(
     ("words", "methods"),
     [

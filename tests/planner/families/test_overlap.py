@@ -639,6 +639,7 @@ def test_links_to_keep_have_their_homes_and_airtimes(plan, tmp_path: Path) -> No
     assert len(after) >= 5
 
 
+@pytest.mark.usefixtures("asked_once")
 def test_a_count_that_takes_more_is_not_offered_without_saying_so(plan) -> None:
     """It said that HHFL leads at Ge = 3, where HFL with Ge = 1 takes a third of the airtime."""
     words = ("overlap", "triangle:14,4,1", "-H", "inter", "--link-sharing", "per-server", "--edge-rounds")
@@ -954,7 +955,7 @@ def test_a_toss_up_with_a_gain_above_the_break_even_says_that_what_is_assumed_de
     assert "80 % interval" not in said  # its interval is one of 95 %
 
 
-@pytest.mark.usefixtures("unturned")
+@pytest.mark.usefixtures("unturned", "asked_once")
 def test_draws_of_inputs_are_called_no_confidence(plan) -> None:
     """They know nothing of how often such predictions held, which the line of evidence says: once in eight."""
     for words in (("-H", "inter", "--rounds", "1000"), ("-H", "inter", "--target", "1"), ()):

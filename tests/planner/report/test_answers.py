@@ -28,6 +28,7 @@ QUESTIONS = {
 }
 
 
+@pytest.mark.usefixtures("asked_once")
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_every_format_answers(
     question: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -203,6 +204,7 @@ def test_a_toss_up_whose_intervals_tell_all_apart_says_why_none_is_named() -> No
     assert f"{first.title} leads, with a probability below 60 %." in answer.verdict.text
 
 
+@pytest.mark.usefixtures("unflipped")
 @pytest.mark.parametrize(
     ("parameter", "now", "other"),
     [

@@ -230,6 +230,7 @@ def test_what_the_verdict_names_has_a_row_also_on_a_full_page(tiers: str) -> Non
     assert (f"{left} more topolog{'y' if left == 1 else 'ies'}: --explain table" in rest) == (left > 0)
 
 
+@pytest.mark.usefixtures("all_draws")
 def test_a_full_page_names_both_of_two_that_tie_in_a_case(tmp_path: Path) -> None:
     """It had 224 words, and named neither: "own links, shared links: toss-up, any of 2 topologies"."""
     held = """494 9 487 580, 56 60 233 2, 50 95 156 39, 9 33 41 207; 1988 970 272 2, 591 1443 1349 177,

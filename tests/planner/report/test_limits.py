@@ -74,7 +74,7 @@ def overlong(page: str) -> list[str]:
     return found + [f"{len(line)} columns: {line}" for line in lines if len(line) > COLUMNS]
 
 
-@pytest.mark.usefixtures("searched_once")
+@pytest.mark.usefixtures("searched_once", "asked_once")
 @pytest.mark.parametrize("command", DOCUMENTED)
 def test_a_page_fits_and_says_the_same_as_every_other_form(plan, command: str) -> None:
     """The table, the verdict alone, all details, and for most commands JSON with the keys that all share."""

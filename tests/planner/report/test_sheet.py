@@ -155,6 +155,7 @@ def test_no_text_is_taken_for_markup_and_none_is_lost() -> None:
 # ---------------------------------------------------------------- what it says
 
 
+@pytest.mark.usefixtures("all_draws")
 def test_it_says_what_the_terminal_says_and_every_section(phones: Path, plan) -> None:
     reader = Reader(phones.read_text(encoding="utf-8"))
     seen = reader.seen()
@@ -175,6 +176,7 @@ def test_it_says_what_the_terminal_says_and_every_section(phones: Path, plan) ->
     assert "hfl-plan/recommend/2" in seen
 
 
+@pytest.mark.usefixtures("all_draws")
 def test_its_rows_are_the_csv_and_its_scenario_asks_the_same(phones: Path, plan, tmp_path: Path) -> None:
     reader = Reader(phones.read_text(encoding="utf-8"))
     held = downloads(reader)
@@ -189,6 +191,7 @@ def test_its_rows_are_the_csv_and_its_scenario_asks_the_same(phones: Path, plan,
     assert load(file) == load(Path(PHONES), told)
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_sliders_hold_what_gives_every_time_again(plan, tmp_path: Path) -> None:
     file = tmp_path / "report.html"
     words = ["-G", "3", "-M", "4", "--model-size", "5MB", "--objective", "time", "--link-sharing", "per-client"]
@@ -264,6 +267,7 @@ def test_a_drawing_keeps_every_path_and_every_style() -> None:
     assert Reader(made).of("svg")[0]["aria-label"] == 'a "picture" <b>'
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_a_verdict_that_depends_has_a_picture_of_each_case(plan, tmp_path: Path) -> None:
     code, _, err = plan("recommend", "-G", "4", "-M", "4", "--uplink", "20Mbit/s", "-o", str(tmp_path / "r.html"), "-q")
     assert (code, err) == (0, "")
@@ -274,6 +278,7 @@ def test_a_verdict_that_depends_has_a_picture_of_each_case(plan, tmp_path: Path)
     assert "own links?" in reader.seen()
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_where_one_topology_alone_reaches_the_target_there_is_a_report_without_a_lead(plan, tmp_path: Path) -> None:
     file = tmp_path / "r.html"
     words = (
@@ -356,6 +361,7 @@ def test_pictures_and_sliders_are_at_the_counts_that_the_verdict_took(plan, tmp_
     assert f"; K = {answer['scenario']['K']['value']}" in page.seen()  # of the header, beside the sizes
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_a_report_grades_the_evidence_as_the_terminal_does(plan, tmp_path: Path) -> None:
     file = tmp_path / "r.html"
     words = ("-G", "4", "-M", "5", "--local-steps", "60", "--set", "plan.draws=256")
@@ -368,6 +374,7 @@ def test_a_report_grades_the_evidence_as_the_terminal_does(plan, tmp_path: Path)
     assert "rows whose whole order is the predicted one" in seen
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_the_subtitle_of_listed_groups_has_the_smallest_and_the_largest(plan, tmp_path: Path) -> None:
     file = tmp_path / "r.html"
     words = ("--config", str(ROOT / "examples" / "unequal_hospitals.toml"), "--report", str(file), "-q")

@@ -98,6 +98,7 @@ def keywords(command):
     return settings, options
 
 
+@pytest.mark.usefixtures("unflipped")
 @pytest.mark.parametrize("tables", [TWO, THREE])
 def test_the_command_asks_the_same(tables):
     found = answer.answer(tables)
@@ -276,6 +277,7 @@ def test_a_mark_in_the_table_of_groups_is_explained_there():
         assert made["facts"][0] == ["*", "one of a toss-up" + gain]
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_a_case_advises_one_tier_in_the_words_of_its_verdict_alone():
     fleet = {"tiers": [{"count": 10}, {"count": 10}]}
     both = answer.answer({"fleet": fleet, "plan": {"objective": "time"}})
