@@ -41,6 +41,13 @@ def untossed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def settings_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What else would change an answer is looked for among words alone: numbers take most of the time."""
+    monkeypatch.setattr("planner.decide.sensitivity._followed", lambda *_: ([], {}))
+    monkeypatch.setattr("planner.decide.nearest.inputs", lambda *_: {})
+
+
+@pytest.fixture
 def all_draws() -> None:
     """In a file with `few_draws` this test has as many as an answer has by itself: with few another one comes out."""
 

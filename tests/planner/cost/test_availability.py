@@ -560,6 +560,7 @@ SLOW = {"groups": 10, "clients_per_group": 10, "heterogeneity": "inter", "uplink
 SLOW |= {"link_sharing": "per-client", "availability": "95%", "on_failure": "skip"}
 
 
+@pytest.mark.usefixtures("settings_alone")
 def test_how_long_an_absent_device_is_waited_for_is_assumed() -> None:
     """It stood in a warning alone. Hours are affine in it, so that two given times say what six turns take."""
     [six] = [
@@ -579,6 +580,7 @@ def test_how_long_an_absent_device_is_waited_for_is_assumed() -> None:
     assert six.time_seconds == pytest.approx(one + (3 * two_turns - 200) * (two - one) / 100, rel=1e-3)
 
 
+@pytest.mark.usefixtures("settings_alone")
 def test_turns_are_given_as_an_answer_names_them() -> None:
     """The change that an answer lists is that of the same command with what it names."""
     words = SLOW | {"model_size": "10MB"}

@@ -198,7 +198,7 @@ def test_flagship_seconds():
         assert found == pytest.approx(expected, rel=1e-12)
 
 
-@settings(derandomized, max_examples=60)
+@settings(derandomized, max_examples=20)
 @given(cases(), st.sampled_from(METHODS))
 def test_a_tier_of_one_is_star_and_ring(case, method):
     def draws(topology, **change):
@@ -210,7 +210,14 @@ def test_a_tier_of_one_is_star_and_ring(case, method):
         assert_close(draws(f"{top}-star", M=1), draws(f"{top}-ring", M=1))
 
 
+@pytest.mark.slow
 @settings(derandomized, max_examples=60)
+@given(cases(), st.sampled_from(METHODS))
+def test_a_tier_of_one_is_star_and_ring_in_many_cases(case, method):
+    test_a_tier_of_one_is_star_and_ring.hypothesis.inner_test(case, method)
+
+
+@settings(derandomized, max_examples=20)
 @given(cases(), st.sampled_from(TOPOLOGIES), st.sampled_from(METHODS), st.sampled_from([0.125, 3.0, 1e6]))
 def test_units_are_homogeneous(case, topology, method, scale):
     """All times scaled, the round is scaled; bits and rates scaled together, nothing changes."""
@@ -245,6 +252,13 @@ def test_units_are_homogeneous(case, topology, method, scale):
         **{**case, "model_bytes": case["model_bytes"] * scale, "network": Network.two_tier(network.tiers, *links)},
     )
     assert same.seconds == pytest.approx(before.seconds, rel=1e-9)
+
+
+@pytest.mark.slow
+@settings(derandomized, max_examples=60)
+@given(cases(), st.sampled_from(TOPOLOGIES), st.sampled_from(METHODS), st.sampled_from([0.125, 3.0, 1e6]))
+def test_units_are_homogeneous_in_many_cases(case, topology, method, scale):
+    test_units_are_homogeneous.hypothesis.inner_test(case, topology, method, scale)
 
 
 @settings(derandomized, max_examples=60)

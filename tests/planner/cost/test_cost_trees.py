@@ -121,7 +121,7 @@ def test_the_formula_adds_up_tiers_and_the_slowest_of_each_pass():
 # Against the simulated schedule
 
 
-@settings(derandomized, max_examples=150)
+@settings(derandomized, max_examples=50)
 @given(trees())
 def test_schedules_are_simulated_in_every_draw(spec):
     drawn = draws(spec)
@@ -130,10 +130,24 @@ def test_schedules_are_simulated_in_every_draw(spec):
         assert found == pytest.approx(simulated(spec, one), rel=1e-8)  # rings that share a link amplify rounding
 
 
+@pytest.mark.slow
 @settings(derandomized, max_examples=150)
+@given(trees())
+def test_many_schedules_are_simulated_in_every_draw(spec):
+    test_schedules_are_simulated_in_every_draw.hypothesis.inner_test(spec)
+
+
+@settings(derandomized, max_examples=40)
 @given(trees(link=shared_links, above=st.sampled_from([None, None, LINE, Link(2.0, 1.0, 0.5, "per-server")])))
 def test_logical_tiers_that_share_a_server_are_simulated_in_every_draw(spec):
     test_schedules_are_simulated_in_every_draw.hypothesis.inner_test(spec)
+
+
+@pytest.mark.slow
+@settings(derandomized, max_examples=150)
+@given(trees(link=shared_links, above=st.sampled_from([None, None, LINE, Link(2.0, 1.0, 0.5, "per-server")])))
+def test_many_logical_tiers_that_share_a_server_are_simulated_in_every_draw(spec):
+    test_logical_tiers_that_share_a_server_are_simulated_in_every_draw.hypothesis.inner_test(spec)
 
 
 @settings(derandomized, max_examples=150)

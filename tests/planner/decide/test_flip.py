@@ -65,13 +65,6 @@ pytestmark = pytest.mark.usefixtures("few_draws")
 SITE = {"G": 6, "M": 10, "K": 10, "H": "zeta=1,delta=0.1", "up": "75Mbit/s", "target": 0.05, **SHARP}
 
 
-@pytest.fixture
-def settings_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What else would change an answer is looked for among words alone: numbers take most of the time."""
-    monkeypatch.setattr("planner.decide.sensitivity._followed", lambda *_: ([], {}))
-    monkeypatch.setattr("planner.decide.nearest.inputs", lambda *_: {})
-
-
 def scenario(**given: Any) -> Scenario:
     """By the gradient, and where no bounds are named as ``typical`` has it; over 1,000 rounds; sigma and L are 1."""
     given = {"metric": "gradient", "sigma": 1, "L": 1, **given}

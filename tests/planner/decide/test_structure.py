@@ -580,6 +580,7 @@ def kept(document: dict[str, object], folder: Path) -> Path:
     return folder / "kept.json"
 
 
+@pytest.mark.usefixtures("asked_once")
 def test_every_format_has_what_was_searched(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

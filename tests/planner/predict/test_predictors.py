@@ -614,6 +614,7 @@ def test_a_metric_the_predictor_does_not_know_is_refused(words: list[str], plan:
     assert len(err.strip().splitlines()) <= 2
 
 
+@pytest.mark.usefixtures("few_draws")
 def test_answers_of_every_predictor_and_metric_are_of_the_schema(plan: Any) -> None:
     from of_schema import validate
 

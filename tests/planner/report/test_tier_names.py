@@ -34,6 +34,7 @@ def scenario(*names: str) -> dict[str, Any]:
     }
 
 
+@pytest.mark.usefixtures("untossed")
 @pytest.mark.parametrize("command", [planner.recommend, planner.flip])
 def test_changes_have_the_names_of_tiers_and_data_their_letters(command: Any) -> None:
     answer = command(scenario("region", "edge server", "phone"))

@@ -84,6 +84,7 @@ def checked(reply):
 KEYS = [field.key for field in FIELDS]
 
 
+@pytest.mark.usefixtures("unflipped", "few_draws")
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: repr(value)[:20])
 def test_every_key_with_a_wrong_value(value):
     requests = [post("answer", {"scenario": put(key, value)}) for key in KEYS]
@@ -260,6 +261,7 @@ def test_a_body_of_50_mb_is_not_read(name, declared):
     )  # what is allowed, and the part that exceeds it
 
 
+@pytest.mark.usefixtures("unflipped", "few_draws")
 def test_fifty_at_once_are_answered_as_one_by_one():
     tables = [
         put("plan.objective", "rounds") | {"fleet": {"tiers": [{"count": 2 + i}, {"count": 3}]}} for i in range(50)
@@ -270,6 +272,7 @@ def test_fifty_at_once_are_answered_as_one_by_one():
         assert reply.json() == json.loads(json.dumps(answer.answer(one)))
 
 
+@pytest.mark.usefixtures("unflipped", "few_draws")
 def test_more_at_once_than_wait_are_asked_to_come_again():
     replies = ask(*(post("answer", {"scenario": put("plan.objective", "rounds")}) for _ in range(80)))
     codes = sorted({reply.status_code for reply in replies})
