@@ -963,7 +963,6 @@ def test_a_setting_beyond_which_several_tie_is_a_toss_up_in_the_table(request: p
     "asked",
     [
         {"heterogeneity": "zeta=4.75,delta=0.19", "link_sharing": "per-server", "uplink": "12Mbit/s"},
-        {"heterogeneity": "zeta=0.3,delta=4", "link_sharing": "per-server", "uplink": "60Mbit/s"},
         {"heterogeneity": "zeta=1.2,delta=0.2", "link_sharing": "per-server", "bounds": "hflbounds.sharp"},
     ],
 )
@@ -1000,6 +999,14 @@ def test_recommend_names_a_toss_up_between_the_values_that_flip_says(asked: dict
             assert (told.status if among else "beaten") == status, (row.id, at)
             tried.add(row.parameter)
     assert len(tried) >= 2 and ended
+
+
+@pytest.mark.usefixtures("unflipped", "all_draws")
+def test_recommend_names_a_toss_up_with_many_draws_between_the_values_that_flip_says() -> None:
+    """With 256 draws the end of this one is not where `flip` says."""
+    test_recommend_names_a_toss_up_between_the_values_that_flip_says(
+        {"heterogeneity": "zeta=0.3,delta=4", "link_sharing": "per-server", "uplink": "100Mbit/s"}
+    )
 
 
 @pytest.mark.usefixtures("unflipped")
