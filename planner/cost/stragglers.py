@@ -137,16 +137,23 @@ def _moments(*key: Any) -> tuple[float, float, int]:
     return moments(_unit(*key))
 
 
-def _pooled(tiers: tuple[Level, ...]) -> tuple[Level, ...]:
-    """Join tiers that are one larger tier: one batch of downloads, and one of uploads."""
+def _pooled(tiers: tuple[Level, ...], *, apart: bool = False) -> tuple[Level, ...]:
+    """Join tiers that are one larger tier: one batch of downloads, and one of uploads.
+
+    What a call of the lower adds then comes after all passes of the upper. Where others share the link meanwhile, it
+    matters when, and tiers in whose passes it falls stay ``apart``.
+    """
     found = [tiers[0]]
     for low in tiers[1:]:
         top = found[-1]
-        if top.free and low.passes == 1 and low.schedule.pools and low.schedule is top.schedule:
+        pools = top.free and low.passes == 1 and low.schedule.pools and low.schedule is top.schedule
+        if pools and not (apart and low.own and top.passes > 1):
             own = top.own + top.passes * low.own
             found[-1] = low._replace(n=top.n * low.n, active=top.active * low.active, passes=top.passes, own=own)
         else:
             found.append(low)
+    if not apart and any(level.drifts for level in found):
+        return _pooled(tiers, apart=True)
     return tuple(found)
 
 

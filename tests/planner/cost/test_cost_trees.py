@@ -143,6 +143,25 @@ def test_logical_tiers_that_share_a_server_are_simulated_in_every_draw(spec):
     test_schedules_are_simulated_in_every_draw.hypothesis.inner_test(spec)
 
 
+@pytest.mark.slow
+@settings(derandomized, max_examples=400)
+@given(trees(link=shared_links, above=st.sampled_from([None, None, LINE, Link(2.0, 1.0, 0.5, "per-server")])))
+def test_many_logical_tiers_that_share_a_server_are_simulated_in_every_draw(spec):
+    test_schedules_are_simulated_in_every_draw.hypothesis.inner_test(spec)
+
+
+@pytest.mark.parametrize(("sizes", "passes"), [((1, 2, 1, 1), (1, 1, 2, 1)), ((1, 2, 2, 1), (1, 1, 2, 1))])
+def test_what_a_server_adds_in_every_pass_delays_the_next_where_others_share_its_link(sizes, passes):
+    """Tiers that were joined had it after all their passes."""
+    shared = Link(1.0, 1.0, 0.0, sharing="per-server", hop="relayed")
+    tree = Topology.parse("star-star-star-star").sized(sizes, passes=passes)
+    work = Compute(4.0, Straggler("exponential", 1.0), aggregation_time=0.5)
+    spec = RoundSpec(tree, 1, Network((None, None, None, shared)), work, 0.125)
+    times = 4.0 * factors(spec.compute.straggler, 0, 8, *passes, *sizes)
+    for told, one in zip(draws(spec), times, strict=False):
+        assert told == pytest.approx(float(simulate(tree, one, spec.network, 1.0, 0.5)), rel=1e-10)
+
+
 @settings(derandomized, max_examples=150)
 @given(trees(straggler=st.just(NONE)))
 def test_the_closed_form_is_the_simulated_schedule(spec):
