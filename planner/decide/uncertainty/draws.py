@@ -27,7 +27,7 @@ Model = Callable[[np.random.Generator, int], FloatArray]
 """Draws of the logarithm of (real rounds) / (predicted rounds): (generator, number) -> (topologies, number)."""
 
 DRAWS_OF_ERRORS = 1024  # with errors of the predictor drawn too
-DRAWS_TIMED = 128  # at most, where each draw times rounds with random compute times
+DRAWS_TIMED = 128  # at most, where each draw times rounds, as with random compute times
 DRAWS_ATTENDED = 1024  # at most, where each draw asks for the rounds of those who come as well
 HIGH = 0.9  # quantile of the regret that is shown; by sorting, as numpy's imports its masked arrays
 AT_ONCE = 1024  # draws whose rounds are predicted at once: more leave the cache, fewer cost overhead
@@ -231,7 +231,8 @@ def draws(
     """What every topology takes, in draws of what is not known exactly.
 
     ``model`` draws how far rounds are from those predicted, which multiplies them. The ``number`` of draws is a power
-    of two from 64; None for that of the scenario, or fewer where each is slow. The seed of the question fixes them.
+    of two from 64; None for that of the scenario, or fewer where each is slow. Then of a number that is given so few
+    inputs are drawn, each with several errors. The seed of the question fixes them.
     """
     drawn = columns(question, scenario, objective)
     totals = Totals(question, drawn, objective)
@@ -241,10 +242,12 @@ def draws(
     else:
         most = DRAWS_TIMED if totals.slow else DRAWS_ATTENDED if question.availability is not None else scenario.draws
         number = number or min(scenario.draws, most)
-        logs = logs_at(drawn, cube(rng, len(drawn), number))
+        logs = logs_at(drawn, cube(rng, len(drawn), min(number, DRAWS_TIMED) if totals.slow else number))
     found = totals(logs)
-    if model is not None:
-        found = found * np.exp(model(rng, logs.shape[1]))
+    if model is not None and number is not None:
+        errors = model(rng, number)
+        logs, found = (np.tile(one, number // logs.shape[1]) for one in (logs, found))
+        found = found * np.exp(errors)
     return Draws(drawn, logs, found, tuple(question.topologies))
 
 
