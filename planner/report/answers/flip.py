@@ -272,7 +272,9 @@ def map_document(found: Phase) -> Listing:
     at = _at(found)
     here = None if at is None else (len(upwards) - 1 - at[0], at[1])
     figure = Figure(says, rows, tuple(format_amount(value, x.unit) for value in x.values), here)
-    answer = listing("flip-map", f"{says}.", found.to_json(), found.rows())
+    alike = {tied for row in found.tied for tied in row}
+    where = f": {join_names(next(iter(alike)))} in all cells" if len(alike) == 1 and () not in alike else ""
+    answer = listing("flip-map", f"{says}{where}.", found.to_json(), found.rows())
     return brief(answer, [figure, *map(Sentences, _legend(found))], kind="Map of the best topology")
 
 

@@ -1116,3 +1116,11 @@ def test_link_sharing_of_a_preset_comes_before_numbers(tmp_path: Path) -> None:
     assert planner.recommend(**given, link_sharing="per-client").verdict.best == ("star-star",)
     numbers = planner.flip(**given, link_sharing="per-server")  # given: a number close by is nearer
     assert numbers.rows[0].parameter == "sigma" and "sigma" in numbers.verdict.text
+
+
+def test_a_map_of_one_topology_says_so(plan) -> None:
+    asked = ("-G", "6", "-M", "25", "-H", "both", "--link-sharing", "per-server", "--cells", "4")
+    code, out, _ = plan("flip", *asked, "--map", "K,uplink")
+    assert code == 0 and "(spectrum model): Star-Ring in all cells." in " ".join(out.split())
+    assert {*re.findall(r"(?:SR|SS|RS|RR)", out)} == {"SR"}
+    assert "in all cells" not in plan("flip", *asked, "--map", "zeta,delta")[1]
