@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hflbounds.topology import LinearMap, Pattern, pattern, patterns
+from hflbounds.topology import LinearMap, Pattern, Topology, pattern, patterns
 
 EVERY = pytest.mark.parametrize("one", patterns().values(), ids=str)
 FACTORS = st.fractions(-3, 3, max_denominator=50).filter(lambda f: abs(f) not in (0, 1))
@@ -94,8 +94,13 @@ def test_patterns_come_in_the_order_of_their_ranks_each_with_its_own_names() -> 
     assert [one.rank for one in found] == sorted({one.rank for one in found})
     for name in ("id", "title", "letter"):
         assert len({getattr(one, name) for one in found}) == len(found)
-    assert all("{child}" in one.meaning for one in found)
+    assert all("{child" in one.meaning for one in found)
     with pytest.raises(TypeError):
         patterns()["mesh"] = found[0]  # type: ignore[index]
     with pytest.raises(KeyError):
         pattern("mesh")
+
+
+def test_children_of_a_star_are_told_in_their_plural() -> None:
+    said = Topology.parse("star/ring/star").meaning("country", "branch", "edge server")
+    assert said == "countries in parallel, the model passed from branch to branch, edge servers in parallel"

@@ -389,7 +389,7 @@ def test_patterns_name_the_topology_that_is_asked_about() -> None:
         (TREE, {"heterogeneity": "dirichlet:inter=1"}, "Give one number for each"),
         (TREE, {"K": "1:8"}, "searched in two tiers only.*`hfl-plan tune` searches K"),
         (TREE, {"order": "fixed"}, "drawn in"),
-        ({"fleet": {"tiers": [{"count": 3, "passes": 2}, {"count": 2}]}}, {}, r"tiers\[1\].passes: the top tier"),
+        ({"fleet": {"tiers": [{"count": 3, "passes": 2}, {"count": 2}]}}, {}, r"tiers\[1\].passes: the top server"),
         (
             {"fleet": {"tiers": [{"count": 3}, {"count": 2}, {"count": "1:8"}]}},
             {},
