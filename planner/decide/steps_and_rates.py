@@ -529,10 +529,8 @@ def _defined(asked: Question) -> str:
         return f"a {asked.quantity.words} of {float(asked.goal()):.3g}{at_most(asked)}"
     P, K = _passes(asked), asked.values["K"]
     after, at = counted(int(asked.horizon or 0), "round"), f"K = {K:g}, {tuning.passes(asked)} = {P}"
-    same = (
-        f" (--target {float(asked.goal()):.4g})" if asked.metric != "accuracy" else ""
-    )  # of which none can be asked for
-    return f"what {title(asked.reference)} reaches in {after} at {at}{same}"
+    goal = "" if asked.metric == "accuracy" else f" (--target {float(asked.goal()):.4g})"  # accuracy is none to ask for
+    return f"what {title(asked.reference)} reaches in {after} at {at}{goal}"
 
 
 def _rates(question: Question, chosen: Choice, among: Iterable[str]) -> Rates | None:

@@ -344,7 +344,8 @@ def _tree(value: Any, field: str) -> int | Tree:
     try:
         topology = Topology.of(named) if named else None
     except TopologyError as error:
-        raise ScenarioError(f"{field}: {error}", code="E044") from None
+        way = " Names of tiers go into [[fleet.tiers]] of a file." if all(sizes) else ""
+        raise ScenarioError(f"{field}: {error}{way}", code="E044") from None
     if len({bool(one) for one in patterns}) > 1 or len({bool(one) for one in sizes}) > 1:
         raise ScenarioError(
             f"{field}: {value!a:.60} gives some tiers what it leaves out for others. "

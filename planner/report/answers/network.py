@@ -302,6 +302,8 @@ def _document(
     shown = [replace(one, rows=one.rows[:most], apart=i > 0) for i, one in enumerate(tables)]
     left = sum(len(one.rows[most:]) for one in tables)
     facts = [("More", f"{counted(left, 'row')}: --explain")] * (left > 0)
+    if section == "place" and not question.grouped:
+        facts.append(("Groups", "none; for trees of groups give --fleet FLEET.csv (client,group,node)"))
     facts += [*assumed(answer), *shortened_to("Notes", (*notes, *_basis(question)))]
     return brief(answer, shown, facts=facts, sections=whole, kind="A fleet on a network")
 

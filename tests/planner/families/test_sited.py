@@ -276,3 +276,10 @@ def test_access_is_that_of_each_client_at_a_place_and_the_answer_says_so(plan, t
         assert ("Each client at a place has its access alone." in notes) == (n == 2)
     # 8 s for each model that the server sends over its access, and 8 s once for what the clients send back
     assert [rounds[n] - 8 * n for n in (1, 2)] == pytest.approx([8.2, 8.2], abs=0.01)
+
+
+def test_a_placement_without_groups_says_how_they_are_given(plan) -> None:
+    assert "for trees of groups give --fleet FLEET.csv" in plan("network", "place", "gaia")[1]
+    fleet = ("-c", "examples/consortium.toml", "--fleet", "examples/consortium.csv", "--tiers", "star/star")
+    code, out, _ = plan("network", "place", "geant", *fleet, "--up", "1Gbit/s", "--down", "1Gbit/s")
+    assert code == 0 and "give --fleet" not in out
