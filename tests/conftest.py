@@ -34,8 +34,9 @@ def pytest_collection_finish() -> None:
 
 
 # A machine with other load takes as long as it takes: no example may fail by the clock on the wall.
-settings.register_profile("no deadline", deadline=None)
-settings.load_profile("no deadline")
+settings.register_profile("thorough", deadline=None)  # pytest --hypothesis-profile=thorough
+settings.register_profile("every run", deadline=None, max_examples=50)
+settings.load_profile("every run")
 
 
 @pytest.hookimpl(optionalhook=True)

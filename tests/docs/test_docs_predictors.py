@@ -214,6 +214,7 @@ def test_spectrum_by_loss() -> None:
     assert said == ["13", "18", "13", "17"]
 
 
+@pytest.mark.slow
 def test_what_is_stated_is_judged_on_families_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     module = importlib.import_module("confidence_record")

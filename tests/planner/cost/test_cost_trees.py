@@ -137,7 +137,7 @@ def test_many_schedules_are_simulated_in_every_draw(spec):
     test_schedules_are_simulated_in_every_draw.hypothesis.inner_test(spec)
 
 
-@settings(derandomized, max_examples=150)
+@settings(derandomized, max_examples=50)
 @given(trees(link=shared_links, above=st.sampled_from([None, None, LINE, Link(2.0, 1.0, 0.5, "per-server")])))
 def test_logical_tiers_that_share_a_server_are_simulated_in_every_draw(spec):
     test_schedules_are_simulated_in_every_draw.hypothesis.inner_test(spec)

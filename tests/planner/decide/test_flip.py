@@ -119,7 +119,9 @@ def line(name: str, **given: Any) -> tuple[Walked, Question, Scenario, tuple[str
     [
         {"config": "examples/phones.toml"},
         {"G": 10, "M": 10, "heterogeneity": "inter", "objective": "time"},
-        {"G": 8, "M": 34, "heterogeneity": "both", "objective": "traffic", "K": 5},
+        pytest.param(
+            {"G": 8, "M": 34, "heterogeneity": "both", "objective": "traffic", "K": 5}, marks=pytest.mark.slow
+        ),
     ],
     ids=str,
 )
@@ -1001,6 +1003,7 @@ def test_recommend_names_a_toss_up_between_the_values_that_flip_says(asked: dict
     assert len(tried) >= 2 and ended
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unflipped", "all_draws")
 def test_recommend_names_a_toss_up_with_many_draws_between_the_values_that_flip_says() -> None:
     """With 256 draws the end of this one is not where `flip` says."""

@@ -83,6 +83,7 @@ def test_moves_change_a_tour_by_what_they_say(seed: int) -> None:
                     assert tour_length(costs, np.concatenate([rest[:k], segment, rest[k:]])) >= length - 1e-9
 
 
+@pytest.mark.slow
 def test_eighty_seven_routers_are_within_two_percent_of_the_best_known() -> None:
     hops = Transfers(preset("ebone"), 19_269_416).hops(np.arange(87), np.arange(87))
     tour = shortest_tour(hops)

@@ -130,6 +130,7 @@ def test_the_target_of_stars_is_where_they_are_after_the_rounds_asked_for() -> N
         assert float(told.rounds()["star-star"]) == pytest.approx(70, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_powers_are_those_of_the_runs_and_judge_no_family_they_are_from(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     module = importlib.import_module("many_steps")

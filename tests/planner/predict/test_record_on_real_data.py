@@ -191,7 +191,9 @@ def test_deviations_beyond_every_run_have_no_confidence_and_weak_evidence() -> N
                 assert found.verdict.confidence is None
 
 
-@pytest.mark.parametrize(("metric", "quantity"), [("loss", "loss"), ("accuracy", "error")])
+@pytest.mark.parametrize(
+    ("metric", "quantity"), [pytest.param("loss", "loss", marks=pytest.mark.slow), ("accuracy", "error")]
+)
 def test_gains_over_stars_are_taken_to_the_power_that_is_best_on_the_settings_it_was_chosen_on(
     metric: str, quantity: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,7 +75,13 @@ def overlong(page: str) -> list[str]:
 
 
 @pytest.mark.usefixtures("searched_once", "asked_once")
-@pytest.mark.parametrize("command", DOCUMENTED)
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(one, marks=pytest.mark.slow if one.endswith("s.toml examples/hospitals.toml") else ())
+        for one in DOCUMENTED
+    ],
+)
 def test_a_page_fits_and_says_the_same_as_every_other_form(plan, command: str) -> None:
     """The table, the verdict alone, all details, and for most commands JSON with the keys that all share."""
     code, page, err = plan(*shlex.split(command))

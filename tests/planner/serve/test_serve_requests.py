@@ -85,7 +85,11 @@ KEYS = [field.key for field in FIELDS]
 
 
 @pytest.mark.usefixtures("unflipped", "few_draws")
-@pytest.mark.parametrize("value", VALUES, ids=lambda value: repr(value)[:20])
+@pytest.mark.parametrize(
+    "value",
+    [pytest.param(value, marks=pytest.mark.slow if i % 2 else ()) for i, value in enumerate(VALUES)],
+    ids=lambda value: repr(value)[:20],
+)
 def test_every_key_with_a_wrong_value(value):
     requests = [post("answer", {"scenario": put(key, value)}) for key in KEYS]
     for of_tier in TIER_FIELDS:

@@ -235,6 +235,7 @@ def test_the_command_says_and_writes_what_the_page_does(tmp_path, monkeypatch, c
     assert code == 0 and json.loads(printed)["verdict"]["text"] == found["verdict"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("unflipped")
 def test_the_time_is_of_own_links_where_sharing_is_not_known():
     hospitals = EXAMPLES / "hospitals.csv"
