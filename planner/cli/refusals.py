@@ -145,9 +145,10 @@ def of_command_line(error: Any) -> int:
         fact = f"there is no option {error.option_name}"
         key = KEYS.get(error.option_name) if "--set" in known else None
         help_ = f"Write --set {key}; --server-link takes a preset." if key else MEANT.get(error.option_name, "")
-        if error.option_name in SIZES:
+        if error.option_name in SIZES and "--fleet" in known:
+            help_ = "Groups are those of the column group of --fleet."
+        elif error.option_name in SIZES:
             help_ = "Groups and clients are those of what is named: the hook, the label counts or the coverage."
-            help_ = "Groups are those of the column group of --fleet." if "--fleet" in known else help_
         if error.option_name in ("--group-rounds", "-P", "--P") and "--edge-rounds" in known:
             help_ = "Here it is --edge-rounds."
         near = suggest(error.option_name, known) or f"`{path} --help` lists the options."

@@ -13,7 +13,7 @@ from planner.decide import participation, tuning
 from planner.decide.advice import ask_sharing, assumptions, sharing_turns
 from planner.decide.compression import about_compression
 from planner.decide.explain import at_most, known_values, target_of
-from planner.decide.tuned import MORE, MOST_SAID, Plan, Rates, Searched, Start, Tuned
+from planner.decide.tuned import MOST_SAID, Plan, Rates, Searched, Start, Tuned
 from planner.decide.tuning import Aim, Budget, Choice
 from planner.decide.verdict import algorithms, one_tier, sharing_is_open, standing
 from planner.errors import NoAnswerError, ScenarioError
@@ -26,6 +26,7 @@ from planner.predict.evidence.claims import verdicts
 from planner.predict.predictors import guaranteed
 from planner.predict.question import Question, ask, with_default_order
 from planner.predict.statements import StepsOnRecord
+from planner.scenario.footprint import MORE
 from planner.scenario.resolve import Known, Scenario
 from planner.scenario.units import parse_duration, parse_size
 

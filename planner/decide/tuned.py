@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Literal
 
-from planner.decide.tuning import Aim
 from planner.io.answers import Quantity, Told
 from planner.io.parts import Part, field
 from planner.predict.statements import RatesOnRecord, StepsOnRecord
-from planner.scenario.units import format_energy, format_mass
 
 MOST_SAID = 0.99  # of a share that is predicted
-MORE: Mapping[Aim, tuple[str, str, Callable[[float], str]]] = {
-    "energy": ("energy_joules", "budget_joules", format_energy),
-    "carbon": ("carbon_kg_co2e", "budget_kg_co2e", format_mass),
-    "money": ("money", "budget_money", "{:,.4g}".format),
-}
-"""Beside time and traffic: the field of a row, that of the budget, and how it is written."""
 
 
 class Plan(Part):

@@ -29,7 +29,7 @@ from planner.scenario.units import format_rate
 
 LEVEL = 0.8  # of the intervals of ratios
 TOLD = 0.6  # a probability below it tells no winner
-MOST_IN_TOSS_UP = 0.9  # a probability that is said of the first of a toss-up: intervals leave a tenth on either side
+MOST_IN_TOSS_UP = 0.9  # at most, where the first of a toss-up is said to lead: intervals leave a tenth on either side
 ON_PROXY = "Raced on a proxy, not on your data."
 ABOUT = 1.25  # times the best: a server that does not wait and takes up to that is named beside it
 OBJECTIVES: tuple[Objective, ...] = ("time", "rounds", "traffic")

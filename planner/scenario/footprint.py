@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from planner.errors import ScenarioError
 from planner.io.text import suggest
+from planner.scenario.units import format_energy, format_mass
 
 J_PER_KWH: Final = 3.6e6
 BYTES_PER_GB: Final = 1e9
+Amount = Literal["energy", "carbon", "money"]
+MORE: Final[Mapping[Amount, tuple[str, str, Callable[[float], str]]]] = {
+    "energy": ("energy_joules", "budget_joules", format_energy),
+    "carbon": ("carbon_kg_co2e", "budget_kg_co2e", format_mass),
+    "money": ("money", "budget_money", "{:,.4g}".format),
+}
+"""What answers say beside time and traffic: the field of a row, that of a budget, and how it is written."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from itertools import chain, product
 
 from planner.decide.explain import SHORT, term
 from planner.decide.recommendation import SHARING, Corrected, Division, Drawn, InCase, Other, Recommendation, Row
-from planner.decide.tuned import MORE
 from planner.decide.uncertainty.distributions import CLOCK, FACTOR, LINK
 from planner.decide.verdict import TOLD
 from planner.io.answers import KnownValue, Quantity, Verdict
@@ -34,6 +33,7 @@ from planner.report.document import (
 from planner.report.page import AMOUNTS, RECORD, TIED, about, change_in, count, duration, page, record
 from planner.report.render.table import first_that_fits
 from planner.scenario.fields import CHOICES
+from planner.scenario.footprint import MORE
 from planner.scenario.sections import BY_LOSS
 from planner.scenario.units import format_amount
 

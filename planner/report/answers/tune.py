@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from hflbounds.topology import Topology
-from planner.decide.tuned import MORE, MOST_SAID, Plan, Tuned
-from planner.decide.tuning import Aim
+from planner.decide.tuned import MOST_SAID, Plan, Tuned
 from planner.io.wording import counted, percent, times
 from planner.predict.predictors import guaranteed
 from planner.report.document import Cell, Column, Document, Section, Table, numeric, thinned
 from planner.report.page import amounts, cell, told
 from planner.report.render.table import first_that_fits
+from planner.scenario.footprint import MORE, Amount
 
 SHOWN, FEWEST = 6, 3  # rows of the front on a page: at most, and where it has many other lines
 LISTED = 40  # and in its section
@@ -55,7 +55,7 @@ def _table(
     return Table(columns, tuple(rows), label=label, indent=2, apart=False)
 
 
-def _more(answer: Tuned) -> list[Aim]:
+def _more(answer: Tuned) -> list[Amount]:
     """What is weighed beside time and traffic."""
     return [aim for aim, (_, budget, _) in MORE.items() if aim == answer.objective or getattr(answer.tune, budget)]
 

@@ -46,8 +46,7 @@ def test_oracle_shares_a_rate():
     assert ends == pytest.approx([3.0, 4.0, 7.0])
 
 
-@settings(derandomized, max_examples=30)
-@given(
+OUT_OF_STEP = (
     cases(
         network=st.builds(
             Network.two_tier,
@@ -65,6 +64,10 @@ def test_oracle_shares_a_rate():
     ),
     st.sampled_from(["star-star", "star-ring"]),
 )
+
+
+@settings(derandomized, max_examples=30)
+@given(*OUT_OF_STEP)
 def test_one_server_shared_by_groups_out_of_step(case, topology):
     """The one case without a closed form, drawn more often than chance would."""
     drawn = round_draws(topology, seed=1, **case)
@@ -75,24 +78,7 @@ def test_one_server_shared_by_groups_out_of_step(case, topology):
 
 @pytest.mark.slow
 @settings(derandomized, max_examples=100)
-@given(
-    cases(
-        network=st.builds(
-            Network.two_tier,
-            tiers=st.just(1),
-            client_link=st.builds(
-                Link,
-                up=rates,
-                down=rates,
-                latency=latencies,
-                sharing=st.just("per-server"),
-                hop=st.sampled_from(["relayed", "direct"]),
-            ),
-        ),
-        largest=3,
-    ),
-    st.sampled_from(["star-star", "star-ring"]),
-)
+@given(*OUT_OF_STEP)
 def test_one_server_shared_by_groups_out_of_step_in_many_cases(case, topology):
     test_one_server_shared_by_groups_out_of_step.hypothesis.inner_test(case, topology)
 

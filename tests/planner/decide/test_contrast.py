@@ -22,9 +22,8 @@ from planner.predict.evidence.predictor_record import pair_factor
 from planner.predict.question import ask
 from planner.report.answers.compare import answered, choice, document
 
-pytestmark = pytest.mark.usefixtures(
-    "unflipped", "few_draws"
-)  # what would change an answer is looked at in no test here
+# What would change an answer is looked at in no test here.
+pytestmark = pytest.mark.usefixtures("unflipped", "few_draws")
 
 OWN = """
 [fleet]

@@ -8,9 +8,8 @@ import pytest
 
 import planner
 
-pytestmark = pytest.mark.usefixtures(
-    "unflipped", "few_draws"
-)  # what would change an answer is looked at in no test here
+# What would change an answer is looked at in no test here.
+pytestmark = pytest.mark.usefixtures("unflipped", "few_draws")
 FLEET: dict[str, Any] = {"G": 6, "M": 5, "P": 4, "K": 10, "uplink": "20Mbit/s", "model_size": "4MB"}
 
 

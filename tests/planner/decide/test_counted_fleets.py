@@ -11,9 +11,8 @@ import pytest
 import planner
 from planner.data.heterogeneity import one_label
 
-pytestmark = pytest.mark.usefixtures(
-    "unflipped", "few_draws"
-)  # what would change an answer is looked at in no test here
+# What would change an answer is looked at in no test here.
+pytestmark = pytest.mark.usefixtures("unflipped", "few_draws")
 
 ROWS = [  # client, group, counts; so many samples that counting leaves no noise
     ("z", "south", 8, 1, 1),

@@ -19,9 +19,8 @@ from planner.errors import ScenarioError
 from planner.scenario.fields import ROUNDS
 from planner.scenario.resolve import load
 
-pytestmark = pytest.mark.usefixtures(
-    "unflipped", "few_draws"
-)  # what would change an answer is looked at in no test here
+# What would change an answer is looked at in no test here.
+pytestmark = pytest.mark.usefixtures("unflipped", "few_draws")
 FAST = {"settings": {"plan.draws": 0}}
 
 

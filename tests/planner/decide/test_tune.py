@@ -25,9 +25,8 @@ from planner.predict.evidence import table
 from planner.predict.question import ask
 from planner.scenario.resolve import load
 
-pytestmark = pytest.mark.usefixtures(
-    "unflipped", "few_draws"
-)  # what would change an answer is looked at in no test here
+# What would change an answer is looked at in no test here.
+pytestmark = pytest.mark.usefixtures("unflipped", "few_draws")
 
 ROOT = Path(__file__).parents[3]
 FLEET = {"groups": "4", "clients_per_group": "5"}

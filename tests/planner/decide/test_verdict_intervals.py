@@ -13,9 +13,8 @@ from planner.decide.uncertainty.draws import Agreement, Draws
 from planner.io.answers import Quantity
 from planner.io.wording import times, title
 
-pytestmark = pytest.mark.usefixtures(
-    "unflipped", "few_draws"
-)  # what would change an answer is looked at in no test here
+# What would change an answer is looked at in no test here.
+pytestmark = pytest.mark.usefixtures("unflipped", "few_draws")
 FLEETS = [
     {"config": "examples/phones.toml"},
     {"config": "examples/hospitals.toml"},
