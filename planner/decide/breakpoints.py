@@ -4,8 +4,10 @@ The answer at a value of an input is the set of topologies within the resolution
 is not reached. Of four methods to follow an input, the first that applies is taken:
 
 * ``solved``: without stragglers the seconds of a round are affine in a rate's inverse, a latency, a step time and a
-  size, between known bends, and rounds do not depend on these. Every crossing of two totals, and of one with the edge
-  of another's ties, is the root of a linear equation; between two neighbouring roots nothing changes.
+  size, between known bends, and rounds do not depend on these. Where devices stay away they are convex in it, as sums
+  of the longest of such times weighted by chances, so that three points on a line show a line. Every crossing of two
+  totals, and of one with the edge of another's ties, is the root of a linear equation; between two neighbouring roots
+  nothing changes.
 * ``counted``: every whole number of the range is looked at.
 * ``enclosed``: where totals only rise, or only fall, their values at both ends of an interval enclose those inside. An
   interval is settled if the enclosures already decide who ties and who does not; else it is halved, down to `FINE`.
@@ -146,9 +148,9 @@ def nearest(
     the same; not where compute times are drawn, or bounds are solved for anew in every interval, which takes seconds.
     """
     walk = _Walk(each, question, objective, tuple(question.topologies), frozenset(first), 0.0, QUICK)
-    plain = not is_drawn(question) and not question.partly_available
-    dear = not plain or each.whole or question.predictor.guarantees
-    solved = walk.solved(*walk.range()) if each.value and each.timed and plain else None
+    drawn = is_drawn(question)
+    dear = drawn or question.partly_available or each.whole or question.predictor.guarantees
+    solved = walk.solved(*walk.range()) if each.value and each.timed and not drawn else None
     line = None
     for side in (-1, 1):
         found = walk.scanned(side) if solved is None else walk.change(solved, side)
@@ -226,8 +228,7 @@ class _Walk:
         drawn = self.objective in CLOCKED and is_drawn(self.question) and (each.timed or each.whole)
         if each.whole:
             return self.counted(low, high, drawn)
-        exact = each.timed and not drawn and not attended
-        if exact and (solved := self.solved(low, high)) is not None:
+        if each.timed and not drawn and (solved := self.solved(low, high)) is not None:
             return solved
         if not (why := self.unenclosed()):
             if (enclosed := self.enclosed(low, high, drawn)) is not None:
@@ -260,6 +261,8 @@ class _Walk:
     def solved(self, low: float, high: float) -> _Seen | None:
         """All roots of the differences of totals; None where totals are not affine in the power after all."""
         now, power = self.each.value, self.each.power
+        if not power:
+            return None
         ends = _distinct(np.array([low, *(b for b in self.each.bends if low < b < high), high]))
         at, totals = [low], []
         for left, right in itertools.pairwise(ends):

@@ -104,7 +104,8 @@ class Input:
     whole: bool = False  # whether it counts things
     timed: bool = False  # whether it moves the clock and who comes, and no count of rounds where everyone does
     scale: float = 1.0  # what is near, where the value is 0
-    power: int = 1  # the time of a round is affine in this power of the value, between ``bends``, without stragglers
+    # without stragglers the time of a round is affine in this power of the value, between ``bends``; 0: in none
+    power: int = 1
     bends: tuple[float, ...] = ()  # where it is not smooth
     least: float = 0.0  # least, most: the ends of what there is
     most: float = math.inf
@@ -244,7 +245,7 @@ def inputs(question: Question, objective: Objective) -> dict[str, Input]:
         found += _timed(question)
     for who, share in question.absences.items():
         miss = partial(_asked, partial(_missed, who))
-        found.append(Input(f"absence.{who}", share, miss, scale=1e-3, timed=True, most=0.999))
+        found.append(Input(f"absence.{who}", share, miss, scale=1e-3, timed=True, power=0, most=0.999))
     return {each.name: each for each in found}
 
 

@@ -59,6 +59,8 @@ KEYS = {
     "resolution": "plan.resolution",
     "order": "fleet.order",
     "available": "availability.client",
+    "policy": "availability.policy",
+    "detect": "availability.detect",
 }
 SHARP = {"bounds": "hflbounds.sharp"}
 pytestmark = pytest.mark.usefixtures("few_draws")
@@ -233,6 +235,22 @@ def test_what_is_solved_is_what_a_dense_grid_shows(name: str, hop: str) -> None:
         assert found.line.method == "solved"
         assert found.line.unseen == 0
         assert check_against(found, question, told, first, np.geomspace(found.line.low, found.line.high, 301)) > 290
+
+
+@pytest.mark.parametrize("policy", ["fail", "skip"])
+@pytest.mark.parametrize("name", ["server_link.down", "model_size", "step_time"])
+def test_where_devices_stay_away_the_clock_is_solved_too(name: str, policy: str) -> None:
+    """Seconds are a sum, weighted by chances, of the longest of several sums: straight where one is longest all along.
+
+    Where a wait of so many seconds is the longest on a part of the range alone they are not, and are looked at.
+    """
+    away = {**SITE, "H": "zeta=1,delta=1", "sharing": "per-server", "available": "0.97", "policy": policy}
+    found, question, told, first = line(name, **away)
+    assert found.line.method == "solved"
+    assert check_against(found, question, told, first, np.geomspace(found.line.low, found.line.high, 101)) > 95
+    assert (found.below or found.above) or (name, policy) == ("server_link.down", "skip")
+    if policy == "skip" and name == "step_time":
+        assert line(name, **away, detect="10s")[0].line.method == "looked at"
 
 
 def test_the_bend_of_a_direct_hop_is_no_place_to_miss_a_change() -> None:
