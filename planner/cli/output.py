@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from planner.io.answers import Answer
+    from planner.io.answers import Answer, NextStep
     from planner.report.document import Document
     from planner.report.sheet.gallery import Wanted
     from planner.scenario.values import Scenario
@@ -161,7 +162,19 @@ def laid_out(answer: Answer, asked: Asked, command: tuple[str, ...] = ()) -> Doc
     from planner.report import document
 
     typed = command or _arguments()
-    return document(answer.replaced(command=typed), asked.explain or "", quiet=asked.quiet)
+    following = answer.next if asked.file is None else tuple(_after(answer.next, asked.file))
+    return document(answer.replaced(command=typed, next=following), asked.explain or "", quiet=asked.quiet)
+
+
+def _after(steps: Iterable[NextStep], file: Path) -> Iterator[NextStep]:
+    """What is left to do once a file is written: nothing that writes one of its kind, and what reads that reads it."""
+    written = set()
+    for step in steps:
+        name = dict(itertools.pairwise(step.argv)).get("--output", "")
+        if Path(name).suffix == file.suffix:
+            written.add(name)
+        else:
+            yield step.replaced(argv=tuple(str(file) if word in written else word for word in step.argv))
 
 
 def write(text: str) -> None:

@@ -20,7 +20,7 @@ from planner.decide.uncertainty.distributions import of_clock, timed
 from planner.decide.uncertainty.draws import DRAWS_TIMED, Totals, draws, p_best, regret
 from planner.decide.uncertainty.indices import LARGEST_MARGIN, alone, explained
 from planner.decide.uncertainty.proofs import constant_sets
-from planner.io.wording import join, join_with_limit, percent, title
+from planner.io.wording import input_words, join, join_with_limit, percent, title
 from planner.predict.evidence import orderings
 from planner.predict.question import Question
 from planner.scenario.fields import CLOCKED
@@ -70,7 +70,7 @@ def assess(question: Question, scenario: Scenario, recommended: Sequence[str]) -
         said=(
             *_with_errors(recommended[0], shares, drawn=bool(drawn), known=errors is not None),
             *([] if errors is None else [orderings.of_pilots(question)]),
-            *([] if errors is not None and not drawn else _next(drawn, shares[recommended[0]], every=every)),
+            *([] if errors is not None and not drawn else _next(drawn, shares[recommended[0]], scenario.tier_names, every=every)),
             *_left_out(question, scenario, number),
         ),
     )
@@ -90,15 +90,15 @@ def _with_errors(first: str, shares: Mapping[str, Estimate], *, drawn: bool, kno
     ]
 
 
-def _next(drawn: Sequence[Drawn], share: Estimate, *, every: bool) -> list[str]:
-    """What to measure next, in a sentence."""
+def _next(drawn: Sequence[Drawn], share: Estimate, tiers: Sequence[str], *, every: bool) -> list[str]:
+    """What to measure next, in a sentence, with the names of tiers."""
     if not drawn:
         return ["Every number that the order depends on was given exactly, so nothing was drawn."]
     if every:
         return ["All topologies take the same for all sampled inputs."]
-    known = [(d.name, d.explains) for d in drawn if d.explains is not None]
+    known = [(input_words(d.name, tiers), d.explains) for d in drawn if d.explains is not None]
     if not known:
-        moved = [(d.alone.swing, d.name, d.alone) for d in drawn if d.alone is not None]
+        moved = [(d.alone.swing, input_words(d.name, tiers), d.alone) for d in drawn if d.alone is not None]
         swing, name, ends = max(moved, key=lambda m: m[0])
         if swing > 1e-9:
             return [f"Moved alone, {name} changes the lead over the runner-up most."]
@@ -111,10 +111,11 @@ def _next(drawn: Sequence[Drawn], share: Estimate, *, every: bool) -> list[str]:
         if sum(i.value for _, i in most) < 0.8 and item[1].value >= 0.1:
             most.append(item)
     little = [name for name, index in known if index.high <= LITTLE]
-    parts = join([f"{name} ({percent(index.value)})" for name, index in most])
-    said = f"Sensitivity of the lead over the runner-up: {parts}"
+    between = [item for item in ordered if item not in most and item[0] not in little]
+    parts = [join([f"{name} ({percent(index.value)})" for name, index in some]) for some in (most, between) if some]
+    said = f"Sensitivity of the lead over the runner-up: {', then '.join(parts)}"
     if share.value < SURE:
-        said += f". Measure {'it' if len(most) == 1 else 'them'} first"
+        said += f". Measure {join([name for name, _ in most])} first"
     if little:
         said += f". Under {percent(LITTLE)}: {join_with_limit(little)}"
     if share.value >= SURE:
@@ -131,5 +132,6 @@ def _left_out(question: Question, scenario: Scenario, number: int) -> list[str]:
     if scenario.objective in CLOCKED and timed(question):
         guessed = [n for n, value, _ in of_clock(question) if value > 0 and scenario.known[n].origin == "default"]
         if guessed:
-            said.append(f"Compute times are random, so {join_with_limit(guessed)} stayed as assumed.")
+            words = [input_words(name, scenario.tier_names) for name in guessed]
+            said.append(f"Compute times are random, so {join_with_limit(words)} stayed as assumed.")
     return said

@@ -540,7 +540,7 @@ def _uncertainty(answer: Recommendation) -> Iterator[Block]:
         share = min(inputs.p_best[inputs.regret.of].value, 0.99)
         alone = "Inputs alone, as if the predictor had no errors"
         yield Sentences(f"{alone}: {first} is best in {percent(share)} of {inputs.draws:,} draws.")
-        yield Sentences(f"Drawn: {'; '.join(_limits(inputs.drawn))}.")
+        yield Sentences(f"Drawn: {'; '.join(_limits(inputs.drawn, answer.words))}.")
         regret = inputs.regret
         if regret.mean is not None:
             high = f", {percent(regret.p90.value, 1)} in one of ten draws" if regret.p90 else ""
@@ -550,9 +550,9 @@ def _uncertainty(answer: Recommendation) -> Iterator[Block]:
     yield from map(Sentences, inputs.said)
 
 
-def _limits(drawn: Sequence[Drawn]) -> list[str]:
-    limits = [f"{d.name} {_range(d)}" for d in drawn if d.kind != "assumed"]
-    if assumed := [d.name for d in drawn if d.kind == "assumed"]:
+def _limits(drawn: Sequence[Drawn], words: Callable[[str], str]) -> list[str]:
+    limits = [f"{words(d.name)} {_range(d)}" for d in drawn if d.kind != "assumed"]
+    if assumed := [words(d.name) for d in drawn if d.kind == "assumed"]:
         limits.append(f"{join_with_limit(assumed)} within a factor {FACTOR:g} either way, as assumptions")
     return limits
 

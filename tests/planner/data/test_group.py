@@ -924,3 +924,14 @@ def test_groups_that_differ_by_less_than_their_noise_are_as_measure_and_recommen
     assert math.hypot(after["zeta"], after["delta"]) == pytest.approx(before["zeta"])  # the sum of squares stays
     page = " ".join(plan("group", str(file), "--groups", "3")[1].split())
     assert f"between groups delta^2 0 -> {document['after']['delta2_expected']:.2g};" in page
+
+
+def test_what_is_written_is_no_next_step_and_is_what_others_read(plan: Any, tmp_path: Path) -> None:
+    """Of ``group`` the next steps write regrouped.csv and measure that."""
+    data, plain, written = str(HOSPITALS), tmp_path / "plain.json", tmp_path / "mine.csv"
+    assert plan("group", data, "--output", str(plain))[0] == 0
+    following = [step["argv"] for step in json.loads(plain.read_text(encoding="utf-8"))["next"]]
+    assert any("--output" in argv and "regrouped.csv" in argv for argv in following)
+    code, page, _ = plan("group", data, "--output", str(written))
+    assert code == 0 and "regrouped.csv" not in page
+    assert "mine.csv --groups-are chosen" in " ".join(page.split())
