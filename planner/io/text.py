@@ -86,6 +86,10 @@ def span(value: object, field: str, *, least: int = 1, most: int = 10**6) -> tup
     Raises:
         ScenarioError: If it is neither, or starts above its end.
     """
+    if dashed := re.fullmatch(r"\s*([0-9]{1,20})\s*(?:-|\.\.+|to)\s*([0-9]{1,20})\s*", str(value)):
+        raise ScenarioError(
+            f"{field}: {value!r:.40} is not a whole number. Write {dashed[1]}:{dashed[2]} for a range.", code="E024"
+        )
     if not isinstance(value, str) or ":" not in value:
         one = count(value, field, least=least, most=most)
         return one, one

@@ -211,12 +211,16 @@ def resolve(written: Written) -> Scenario:
         count = groups or in_all // (of_each or 1)
         size = of_each or in_all // count
         if count * size != in_all:
-            given = ((key, written.get(key)) for key in (tier["count"] for tier in SHORT))
-            others = " and ".join(f"{written.name(key)} {number}" for key, number in given if number is not None)
+            every = ((key, written.get(key)) for key in (tier["count"] for tier in SHORT))
+            given = {written.name(key): number for key, number in every if number is not None}
+            others = " and ".join(f"{name} {number}" for name, number in given.items())
             alone = written.name("fleet.clients")
+            unit = groups or of_each or 1
+            near = " or ".join(str(each * unit) for each in (in_all // unit, in_all // unit + 1) if each)
+            way = f"Give {alone} {near}" if None in (groups, of_each) else f"Leave {alone} out"
             raise ScenarioError(
                 f"{alone}: {in_all} clients contradict {others}: N = G M. "
-                f"Leave {alone} out, or give it alone to search the number of groups.",
+                f"{way}, or give {alone} alone to search the number of groups.",
                 code="E002",
             )
         written = written.changed({"fleet.groups": count, "fleet.clients_per_group": size})

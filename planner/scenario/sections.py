@@ -322,8 +322,8 @@ def _sizes(written: Written, measured: heterogeneity.FromFile | None, warnings: 
     ]
     if (asked := [one.value for one in found]) != counted:
         sizes, of_file = (
-            f"{many[0]} groups of {many[1]} clients" if len(many) == 2 else "/".join(map(str, many))
-            for many in (asked, counted)
+            f"{many[0]} groups of {each} clients" if len(many) == 2 else "/".join(map(str, many))
+            for many, each in ((asked, asked[-1]), (counted, counted[-1] if least == most else f"{least} to {most}"))
         )
         source = written.get("problem.heterogeneity").text
         if measured.table is not None:

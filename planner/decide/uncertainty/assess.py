@@ -70,7 +70,11 @@ def assess(question: Question, scenario: Scenario, recommended: Sequence[str]) -
         said=(
             *_with_errors(recommended[0], shares, drawn=bool(drawn), known=errors is not None),
             *([] if errors is None else [orderings.of_pilots(question)]),
-            *([] if errors is not None and not drawn else _next(drawn, shares[recommended[0]], scenario.tier_names, every=every)),
+            *(
+                []
+                if errors is not None and not drawn
+                else _next(drawn, shares[recommended[0]], scenario.tier_names, every=every)
+            ),
             *_left_out(question, scenario, number),
         ),
     )
