@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -70,12 +69,18 @@ class _Search:
         self.most = [on_record(question) for question in self.questions]
         self.own: dict[tuple[int, str], _Plan] = {}
         self.along: dict[tuple[str, int], _Plan] = {}
-        self.checked: _Plan | None = None  # with no more local steps in a round than measured runs had
+        self.checked: dict[int, _Plan] = {}  # with no more local steps in a round than measured runs had, by division
         self.why = ["" for _ in divisions]
         self.looked: set[tuple[int, ...]] = set()
         self.about = self._look_at_all()
-        self.leaders = [self._best(i) for i in range(len(divisions))]
+        self._rank()
+
+    def _rank(self) -> None:
+        """Order the divisions by their best plans, and find those between which predictions cannot decide."""
+        self.leaders = [self._best(i) for i in range(len(self.scenarios))]
         self.order = sorted((plan for plan in self.leaders if plan is not None), key=lambda plan: plan.total)
+        undecided = (plan for plan in self.order if plan is self.order[0] or self._undecided(plan))
+        self.level = sorted({self.groups(plan) for plan in undecided})  # numbers of groups
 
     def _best(self, division: int) -> _Plan | None:
         """Of a division; None where nothing reaches the target."""
@@ -95,21 +100,36 @@ class _Search:
         if all(map(_is_whole, grids, every)):
             return []
         led = [(plan.total, i) for i in range(len(every)) if (plan := self._best(i)) is not None]
+        few, fine = max(most // LEADERS // PASSES, 1), set[int]()
         for _, i in sorted(led)[:LEADERS]:
-            grid = grids[i]
-            for _ in range(PASSES):
-                plan = self._best(i)
-                assert plan is not None  # noqa: S101 - it led
-                around = {symbol: _neighbours(grid[symbol], plan.counts[symbol]) for symbol in grid}
-                grid = _thinned(around, max(most // LEADERS // PASSES, 1))
-                self._look(i, grid)
-                if _is_whole(grid, around):
-                    break
+            self._look_around(i, grids[i], few)
+            fine.add(i)
+        while led and (chosen := self._chosen_division()) not in fine:  # what is taken is to be at its own best
+            self._look_around(chosen, grids[chosen], few)
+            fine.add(chosen)
         whole = sum(math.prod(high - low + 1 for low, high in spans.values()) for spans in every)
         return [
             f"{', '.join(self.choices)} can be chosen in {whole:,} ways here; {len(self.looked):,} were tried, on a "
             "grid that is finer around the best. A better one may lie between. A smaller range is searched in full."
         ]
+
+    def _chosen_division(self) -> int:
+        self._rank()
+        return self.taken.division
+
+    def _look_around(self, division: int, coarse: Mapping[str, Integers], plans: int) -> None:
+        """Look between points of a grid, around the best plan of a division and that of no more steps than runs had."""
+        for of_all in (True, False):
+            grid = dict(coarse)
+            for _ in range(PASSES):
+                plan = self._best(division) if of_all else self.checked.get(division)
+                if plan is None:
+                    break
+                around = {symbol: _neighbours(grid[symbol], plan.counts[symbol]) for symbol in grid}
+                grid = _thinned(around, plans)
+                self._look(division, grid)
+                if _is_whole(grid, around):
+                    break
 
     def _look(self, division: int, values: Mapping[str, Integers]) -> None:
         """Price every combination of these values of counts."""
@@ -147,17 +167,13 @@ class _Search:
             if value not in self.along or plan.total < self.along[value].total:
                 self.along[value] = plan
         steps = math.prod(counts.get(symbol, question.values[symbol]) for symbol in STEPS)
-        if steps <= self.most[division] and (self.checked is None or plan.total < self.checked.total):
-            self.checked = plan
+        known = self.checked.get(division)
+        if steps <= self.most[division] and (known is None or plan.total < known.total):
+            self.checked[division] = plan
 
     def groups(self, plan: _Plan) -> int:
         """Number of groups in the division of a plan."""
         return int(self.scenarios[plan.division].number("G"))
-
-    @cached_property
-    def level(self) -> list[int]:
-        """The numbers of groups between which predictions cannot decide."""
-        return sorted({self.groups(plan) for plan in self.order if plan is self.order[0] or self._undecided(plan)})
 
     def _undecided(self, other: _Plan) -> bool:
         """Whether a division is as good as the best within the resolution, or within the predictor's error."""
@@ -167,15 +183,16 @@ class _Search:
         one = not any(p.ordered for p in patterns) and first.rounds == other.rounds
         return is_close(self.questions[first.division], ratio, scenario.resolution, one=one)
 
-    @cached_property
+    @property
     def taken(self) -> _Plan:
         """The plan with the fewest groups of those between which predictions cannot decide: a server less for each.
 
         Of plans of these groups that are within the predictor's median error of the least one with no more local steps
         in a round than measured runs had, as in `steps_and_rates`.
         """
-        found, known = next(plan for plan in self.order if self.groups(plan) == self.level[0]), self.checked
-        if known is None or known is found or known.division != found.division:
+        found = next(plan for plan in self.order if self.groups(plan) == self.level[0])
+        known = self.checked.get(found.division)
+        if known is None or known is found:
             return found
         off = predictor_record.pair_factor(self.questions[found.division], 0.5)
         return known if known.total <= found.total * max(off, 1 + self.scenarios[found.division].resolution) else found
@@ -297,7 +314,7 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
 def _beyond_record(found: _Search) -> Iterator[str]:
     """Say what a plan takes that was not taken, as no measured run had as many local steps in a round."""
     taken, best = found.taken, found.leaders[found.taken.division]
-    if taken is not found.checked or best is None or best.total >= taken.total * (1 - SAVED):
+    if taken is not found.checked.get(taken.division) or best is None or best.total >= taken.total * (1 - SAVED):
         return
     takes = f"{times(best.total / taken.total)} the {found.scenarios[0].objective}"
     yield f"{_steps(best)} would take {takes}, within the predictor's error: no measured run had as many local steps."
@@ -310,7 +327,7 @@ def _steps(plan: _Plan) -> str:
 
 def _with_checked(one: Caution, found: _Search) -> Caution:
     """Let the warning that no measured run had as many steps say what the best takes of which some had."""
-    first, within = found.taken, found.checked
+    first, within = found.taken, found.checked.get(found.taken.division)
     question = found.questions[first.division]
     at = question.varied(values={**question.values, **first.counts})
     if within is None or one.text not in evidence.beyond_record(at):

@@ -467,7 +467,7 @@ def _searched(answer: Recommendation, letter: str, rows: Sequence[Division]) -> 
     key = CHOICES.get(letter, "groups")
     kept = set(range(len(rows)))
     if len(rows) > DIVISIONS:
-        kept = {i for i, row in enumerate(rows) if getattr(row, key) == answer.scenario[letter].value}
+        kept = {i for i, row in enumerate(rows) if row.tie == 1 or getattr(row, key) == answer.scenario[letter].value}
         kept.update(thinned(len(rows), DIVISIONS - 1))
     shown = [rows[i] for i in sorted(kept)]
     columns = (
@@ -495,7 +495,7 @@ def _searched(answer: Recommendation, letter: str, rows: Sequence[Division]) -> 
     heading = "By number of groups" if letter == "G" else f"By {letter}"
     yield Table(columns, cells, heading, best=frozenset(i for i, row in enumerate(shown) if row.tie == 1))
     if left := len(rows) - len(shown):
-        yield Sentences(f"{left} more, none better: --format csv", "dim")
+        yield Sentences(f"{left} more, none better: --format json", "dim")
 
 
 def _terms(answer: Recommendation) -> Iterator[Block]:

@@ -771,3 +771,24 @@ def test_a_change_of_groups_that_were_found_can_be_asked_for_as_it_is_told() -> 
     assert planner.recommend(**given).verdict.status == "toss-up"
     there = planner.recommend(**given, settings={"network.client_link.hop": "direct"})
     assert there.verdict.best == ("star-ring",) and "client_link.hop=direct -> Star-Ring alone" in page
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("few_draws", "unflipped", "untossed")
+def test_counts_that_are_taken_are_the_best_of_their_groups() -> None:
+    """Fewer groups than the fastest are taken where predictions cannot tell; their own P and K are searched in full."""
+    slow = {"uplink": "8Mbit/s", "model_size": "17MB", "step_time": "0.35s", "link_sharing": "per-server"}
+    slow |= {"local_steps": "1:20", "group_rounds": "1:6", "objective": "time"}
+    free = planner.recommend(clients=360, heterogeneity="intra", **slow)
+    values = {name: free.scenario[name].value for name in ("G", "M", "zeta", "delta", "target")}
+    alone = planner.recommend(
+        groups=values["G"],
+        clients_per_group=values["M"],
+        heterogeneity=f"zeta={values['zeta']},delta={values['delta']}",
+        target=values["target"],
+        **slow,
+    )
+    first, other = (answer.rows[0] for answer in (free, alone))
+    assert first.id == other.id and first.time_seconds <= 1.02 * other.time_seconds
+    assert any("were tried, on a grid" in one.text for one in free.warnings)
+    assert not any("were tried, on a grid" in one.text for one in alone.warnings)
