@@ -34,6 +34,7 @@ FIRST: Mapping[str, str] = {  # what is said of these in any case, before what v
     DETECT: "how long a round waits for a device that stays away",
 }
 LINK_SHARING = ("--link-sharing", "per-client|per-server")
+RACED = 2  # local steps of a pilot that is asked for none
 LITTLE = 0.1  # a total Sobol index below it is not worth a question
 
 
@@ -107,11 +108,22 @@ def steps(
         yield NextStep(
             argv=("...", "--weights", "equal"), why="rings count clients alike, and then the answer does too"
         )
-    if verdict.status in ("toss-up", "depends") and not question.predictor.measured:
-        yield NextStep(argv=("hfl-plan", "pilot", "HOOK.py"), why="measures rounds on your own model and data")
-    elif scenario.pilot is None and not scenario.divisions:  # with either, tune refuses
+    free = scenario.grouping not in (None, "given")  # then tune refuses, as it does with a pilot
+    if (free or verdict.status in ("toss-up", "depends")) and not question.predictor.measured:
+        yield NextStep(argv=race(question), why="measures rounds on your own model and data")
+    elif scenario.pilot is None and not scenario.divisions and not free:
         yield NextStep(argv=("hfl-plan", "tune", "..."), why="local steps, group rounds and learning rates")
     yield NextStep(argv=("...", "--explain"), why="all details")
+
+
+def race(question: Question, local_steps: int | None = None, passes: int | None = None) -> tuple[str, ...]:
+    """The command that races the topologies of a question, by default with its own local steps and passes."""
+    K = local_steps or int(question.values["K"])
+    own = [int(question.values[tier.passes]) for tier in question.symbols if tier.passes]
+    each = own[:-1] + [passes or own[-1]] if own else []
+    steps = ("--local-steps", str(K)) if local_steps or K != RACED else ()
+    several = ("--group-rounds", "/".join(map(str, each))) if any(number > 1 for number in each) else ()
+    return ("hfl-plan", "pilot", "HOOK.py", *steps, *several)
 
 
 def ask_sharing(scenario: Scenario) -> NextStep:

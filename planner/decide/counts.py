@@ -296,7 +296,8 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
         told = told.replaced(text=f"{told.text.removesuffix('.')} with these groups.")
     if shared is not None:
         told = _by_sharing(found, shared)
-        answer = answer.replaced(rows=tuple(row.replaced(cases=()) for row in answer.rows))  # of own links' division
+        following = (one for one in answer.next if "pilot" not in one.argv)  # of the counts of own links
+        answer = answer.replaced(rows=tuple(row.replaced(cases=()) for row in answer.rows), next=tuple(following))
     return answer.replaced(
         verdict=told,
         sensitivity=tuple(one for one in answer.sensitivity if one.parameter not in searched),

@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 from hflbounds.topology import tier_symbols
 from planner.decide import participation, tuning
-from planner.decide.advice import ask_sharing, assumptions, sharing_turns
+from planner.decide.advice import ask_sharing, assumptions, race, sharing_turns
 from planner.decide.compression import about_compression
 from planner.decide.explain import at_most, known_values, target_of
 from planner.decide.tuned import MOST_SAID, Plan, Rates, Searched, Start, Tuned
@@ -223,7 +223,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         evidence=tuple(orderings.records(asked, scenario, near)),
         next=(
             *([ask_sharing(scenario)] if shared else ()),
-            NextStep(argv=_pilot(question, chosen), why="measures rounds and rates on your own model and data"),
+            NextStep(argv=race(question, chosen.K, chosen.P), why="measures rounds and rates on your own model and data"),
             NextStep(argv=("...", "--explain"), why="all details"),
         ),
         tune=Searched(
@@ -473,11 +473,6 @@ def _change(now: float, before: float, what: str, resolution: float) -> str:
     if now < 2 * before:
         return f"{percent(min(now / before - 1, MOST_SAID))} more {what}"
     return f"{times(now / before)} the {what}"
-
-
-def _pilot(question: Question, chosen: Choice) -> tuple[str, ...]:
-    several = ("--group-rounds", str(chosen.P)) if chosen.P > 1 and question.depth == 2 else ()
-    return ("hfl-plan", "pilot", "HOOK.py", "--local-steps", str(chosen.K), *several)
 
 
 def _told(scenario: Scenario, wanted: Wanted) -> Scenario:
