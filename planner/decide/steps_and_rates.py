@@ -204,7 +204,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     if alone and shared and set(beyond) != set(own):
         alone = f"Over own links {alone}"
     less = _less_on_record(saved, shares, aim) if in_vain or chosen != given else ""
-    parts = (verdict.text, _in_doubt(search, chosen, given), toss_up, less, alone, _may_exceed(search, chosen))
+    parts = (verdict.text, toss_up, less, alone, _may_exceed(search, chosen))
     said = " ".join(filter(None, parts))
     return Tuned(
         command=("hfl-plan", "tune"),
@@ -223,7 +223,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         evidence=tuple(orderings.records(asked, scenario, near)),
         next=(
             *([ask_sharing(scenario)] if shared else ()),
-            NextStep(argv=race(question, chosen.K, chosen.P), why="measures rounds and rates on your own model and data"),
+            NextStep(argv=race(question, chosen.K, chosen.P), why="measures rounds and rates on your model and data"),
             NextStep(argv=("...", "--explain"), why="all details"),
         ),
         tune=Searched(
@@ -361,9 +361,12 @@ def _worth_it(search: _Search, given: Choice, better: Choice, best: Iterable[Cho
     """What is advised: ``better`` where it saves more than the predictor's error of something, else the present choice.
 
     The present choice is not kept where it is beaten by what takes no more in all weighed, and less by far more than
-    that error in one: then by the first of those.
+    that error in one: then by the first of those. Nor where it has more local steps in a round than measured runs had,
+    and ``better`` has not, and takes no more in all.
     """
-    error, weighed = search.error, search.weighed
+    error, weighed, most = search.error, search.weighed, tuning.on_record(search.question)
+    if given.P * given.K > most >= better.P * better.K and all(better.amount(a) <= given.amount(a) for a in weighed):
+        return better
     if error <= 1 or any(given.amount(aim) > error * better.amount(aim) for aim in weighed):
         return better
     beaten = []
@@ -389,21 +392,27 @@ def _verdict(
         parts.append(f"Use {_named(chosen)}: the least {aim}{within}{of_these}.")
     elif given == chosen != better:
         changes = _changes(search, better, given)
-        which = _named(better) if better.topology != given.topology else better.steps
-        parts.append(f"Keep {_named(chosen)}{within}: {which} would take {changes}{f', {why}' if why else ''}.")
+        parts.append(
+            f"Keep {_named(chosen)}{within}: {_beside(better, given)} would take {changes}{f', {why}' if why else ''}."
+        )
         if better.amount(aim) > 0:
             ratio, runner_up = Quantity(given.amount(aim) / better.amount(aim)), _id(better)
     elif given == chosen:
         parts.append(f"Keep {_named(chosen)}: no choice tried takes less {aim}{within}.")
     else:
-        than = _named(given) if given.topology != chosen.topology else given.steps
+        than = _beside(given, chosen)
         least = f"the least {aim}{within}{of_these}"
+        beside = _beside_the_aim(search, chosen, given)
         saves = f"{_changes(search, chosen, given)} than {than}"
+        if beside:
+            sure, doubt = (join([_changed(search, chosen, given, one) for one in some]) for some in (beside, [aim]))
+            few, many = sorted((given.amount(aim), chosen.amount(aim)))
+            doubt += ", which is within the predictor's error" * (many > few * (1 + search.scenario.resolution))
+            saves = f"{sure} than {than}, and {doubt}"
         if not budget.allows(given):
             saves = f"{least}, which no topology tried keeps to at {given.steps}"
         elif budget.limits:
             saves = f"{least}; {saves}"
-        beside = _beside_the_aim(search, chosen, given)
         parts.append(f"Use {_named(chosen)}{f' for its {join(beside)}' if beside else ''}: {saves}.")
         if budget.allows(given) and chosen.amount(aim) > 0:
             ratio, runner_up = Quantity(given.amount(aim) / chosen.amount(aim)), _id(given)
@@ -429,15 +438,6 @@ def _beside_the_aim(search: _Search, chosen: Choice, given: Choice | None) -> li
     return [] if search.aim in beyond else beyond
 
 
-def _in_doubt(search: _Search, chosen: Choice, given: Choice | None) -> str:
-    """Say that what is saved of the aim is within the predictor's error, where another saving exceeds it."""
-    if given is None or not _beside_the_aim(search, chosen, given):
-        return ""
-    if given.amount(search.aim) <= (1 + search.scenario.resolution) * chosen.amount(search.aim):
-        return ""
-    return f"Of these the {search.aim} is within the predictor's error."
-
-
 def _may_exceed(search: _Search, chosen: Choice) -> str:
     """Say of a choice that is nearer to a limit than the predictor's error that it may exceed it."""
     share = search.budget.overrun(chosen)
@@ -460,8 +460,11 @@ def _cheaper(search: _Search, chosen: Choice, best: Sequence[Choice]) -> Choice 
 def _changes(search: _Search, now: Choice, before: Choice) -> str:
     """Say what a choice takes less or more than another, of what is to be least and of time or traffic."""
     other: Aim = "traffic" if search.aim == "time" else "time"
-    amounts = ((now.amount(one), before.amount(one), one) for one in (search.aim, other))
-    return ", ".join(_change(*amount, search.scenario.resolution) for amount in amounts)
+    return ", ".join(_changed(search, now, before, one) for one in (search.aim, other))
+
+
+def _changed(search: _Search, now: Choice, before: Choice, aim: Aim) -> str:
+    return _change(now.amount(aim), before.amount(aim), aim, search.scenario.resolution)
 
 
 def _change(now: float, before: float, what: str, resolution: float) -> str:
@@ -576,7 +579,8 @@ def _beyond_record(search: _Search, found: Sequence[Choice], chosen: Choice, row
     if most < chosen.P * chosen.K:
         at = tuning.with_steps(question, chosen.P, chosen.K)
         within = search.least(c for c in found if most >= c.P * c.K)
-        checked = f"{within.steps} takes {times(within.amount(aim) / chosen.amount(aim))} the {aim}" if within else ""
+        less = within and f"{times(within.amount(aim) / chosen.amount(aim))} the {aim}"
+        checked = f"{_beside(within, chosen)} takes {less}" if within else ""
         return orderings.beyond_record(at, checked)
     if beyond := [row for row in rows if row.group_rounds * row.local_steps > most]:
         steps = f"K = {beyond[0].local_steps}, {chosen.passes} = {beyond[0].group_rounds} has"
@@ -588,7 +592,7 @@ def _beyond_record(search: _Search, found: Sequence[Choice], chosen: Choice, row
     less = _change(best.amount(aim), chosen.amount(aim), aim, 0.0)
     doubt = "is within the predictor's error, and " * (chosen.amount(aim) <= search.error * best.amount(aim))
     options = f"--local-steps 1:{best.K}" + (f" --group-rounds 1:{best.P}" if best.P > 1 else "")
-    return [f"{none}; {best.steps} would take {less}. That {doubt}was never checked: {options} tries it."]
+    return [f"{none}; {_beside(best, chosen)} would take {less}. That {doubt}was never checked: {options} tries it."]
 
 
 def _cautions(search: _Search, reached: int, chosen: Choice) -> list[str]:
@@ -632,6 +636,11 @@ def _basis(search: _Search) -> Iterator[str]:
 
 def _named(one: Choice) -> str:
     return f"{title(one.topology)} with {one.steps}"
+
+
+def _beside(one: Choice, other: Choice) -> str:
+    """K and P of a choice, and its topology where that is not the other's."""
+    return one.steps if one.topology == other.topology else _named(one)
 
 
 def _alike(found: Sequence[Choice]) -> Iterator[str]:

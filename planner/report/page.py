@@ -384,10 +384,11 @@ def warned(answer: Answer) -> Iterator[tuple[str, str]]:
 
 
 def _clauses(sentence: str) -> str:
-    """Cut a long sentence where a part of it ends, else between two words."""
-    ends = [match.start() for match in re.finditer(r"[,;:] | \(", sentence[:LONGEST])]
-    if ends and ends[-1] > LONGEST / 3:
-        return f"{sentence[: ends[-1]]} ..."
+    """Cut a long sentence where a part of it ends, of which half a sentence is the best, else between two words."""
+    for mark in (r"[;:] ", r", | \("):
+        ends = [match.start() for match in re.finditer(mark, sentence[:LONGEST])]
+        if ends and ends[-1] > LONGEST / 3:
+            return f"{sentence[: ends[-1]]} ..."
     return textwrap.shorten(sentence, LONGEST, placeholder=" ...")
 
 

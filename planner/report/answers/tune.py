@@ -10,7 +10,7 @@ from planner.decide.tuned import MOST_SAID, Plan, Tuned
 from planner.io.wording import counted, percent, times
 from planner.predict.predictors import guaranteed
 from planner.report.document import Cell, Column, Document, Section, Table, numeric, thinned
-from planner.report.page import amounts, cell, told
+from planner.report.page import AMOUNTS, amounts, cell, told
 from planner.report.render.table import first_that_fits
 from planner.scenario.footprint import MORE, Amount
 
@@ -130,14 +130,25 @@ def _evidence(answer: Tuned) -> str:
     if not answer.tune.near:
         return f"none near these choices: a gain of less than {times(error)} is a toss-up"
     if (saved := answer.tune.steps_on_record) is not None:
-        holds = (ratio or 1.0) * saved.low / saved.predicted > 1 + answer.tune.resolution
+        # without a ratio no other choice keeps to the budget, and rounds alone are compared
+        holds = (ratio or saved.predicted) * saved.low / saved.predicted > 1 + answer.tune.resolution
         return f"{'fair' if holds else 'weak'}: {saved.in_words()}"
     off = f"the predictor's error, {times(error)} in the median"
     if ratio is None:
         return f"ratios of rounds are off by {times(error)} in the median of measured cases"
     if ratio < error:
         return f"weak: {times(ratio)} is below {off}"
+    if ratio <= (most := _most_in_a_toss_up(answer)):
+        return f"weak: {times(ratio)} is saved, and what takes {times(most)} is in the toss-up"
     return f"fair: {times(ratio)} exceeds {off}"
+
+
+def _most_in_a_toss_up(answer: Tuned) -> float:
+    """How many times as much as the choice the worst takes that it cannot be told from."""
+    names: dict[str, str] = {aim: str(found[0]) for aim, found in (*AMOUNTS.items(), *MORE.items())}
+    name = names[answer.objective]
+    chosen = next(getattr(row, name) for row in answer.rows if row.recommended)
+    return max((getattr(row, name) / chosen for row in answer.rows if row.toss_up and chosen), default=1.0)
 
 
 def _front(answer: Tuned) -> Section:

@@ -842,7 +842,7 @@ def test_what_of_a_saving_is_within_the_error_is_said_where_another_exceeds_it(t
     assert (
         1.02 < given.time_seconds / chosen.time_seconds < found.tune.error < given.traffic_bytes / chosen.traffic_bytes
     )
-    assert "Of these the time is within the predictor's error." in found.verdict.text
+    assert " less time, which is within the predictor's error." in found.verdict.text
     file.write_text(file.read_text().replace("local_steps = 3", "local_steps = 5"))
     more = planner.tune(file)
     chosen, given = (next(row for row in more.rows if getattr(row, what)) for what in ("recommended", "given"))
@@ -852,4 +852,4 @@ def test_what_of_a_saving_is_within_the_error_is_said_where_another_exceeds_it(t
     for one in (found, more):
         assert one.verdict.text.startswith("Use ") and " for its traffic: " in one.verdict.text
     two = planner.tune(groups=4, clients_per_group=4)
-    assert "Of these" not in two.verdict.text
+    assert "within the predictor's error" not in two.verdict.text
