@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, product
 
@@ -150,7 +150,7 @@ def _rows(answer: Recommendation, most: int, between: str | None, whole: bool = 
     ``between`` stands between the ends of an interval; None for no intervals. The last amount is left out of a table
     of both links by time that is not ``whole``.
     """
-    later, marked = _later(answer), ties and UNNAMED.search(_said(answer)) is not None
+    later, marked = _later(answer), _tied(answer) if ties and UNNAMED.search(_said(answer)) else frozenset()
     shown = [*_trees(answer, most), *(row for row in answer.rows if row.baseline and row.id not in later)]
     cases = answer.open_cases
     rounds = BEGUN if any((row.p_complete or 1.0) < 1 for row in shown) else "rounds"  # those that break begin again
@@ -231,11 +231,17 @@ def _above(answer: Recommendation, cases: Sequence[str], then: str) -> tuple[tup
 
 
 def _by_case(
-    row: Row, decides: str, cases: Sequence[str], between: str | None, through: Mapping[str, Quantity], *, marked: bool
+    row: Row,
+    decides: str,
+    cases: Sequence[str],
+    between: str | None,
+    through: Mapping[str, Quantity],
+    *,
+    marked: Container[str],
 ) -> Iterator[Cell]:
     """The amount that decides, and how many times that of the best it is, in every case, up to ``through`` servers.
 
-    Those of a toss-up are ``marked`` where the verdict names some of them alone.
+    Those of a toss-up are marked, in the cases that are to be ``marked``.
     """
     known = [
         (row.replaced(time_seconds=one.time_seconds), one.ratio, one.value, one.tie)
@@ -248,7 +254,14 @@ def _by_case(
         if most is not None and ratio is not None:
             yield f"{times(ratio)}-{times(most)}"
         else:
-            yield _times_best(ratio, between, TIED * (marked and tie == 1))
+            yield _times_best(ratio, between, TIED * (case in marked and tie == 1))
+
+
+def _tied(answer: Recommendation) -> frozenset[str]:
+    """The cases in which several topologies tie for the first place; "" where there are no cases."""
+    ties = [one.value for row in answer.ranking for one in row.cases if one.tie == 1]
+    ties += ["" for row in answer.ranking if row.tie == 1]
+    return frozenset(value for value in ties if ties.count(value) > 1)
 
 
 def _through(answer: Recommendation, row: Row) -> dict[str, Quantity]:

@@ -263,3 +263,17 @@ def test_rows_of_a_toss_up_that_the_verdict_does_not_name_are_marked(asked: dict
         marks = [cell.endswith("=") for cell in re.findall(r"\d+x\S*", row[2])]
         assert marks == [ids[row[1]] in best for best in tied]
     assert "= toss-up" not in str(planner.recommend(G=10, M=10, **asked))  # at most four, which are named
+
+
+@pytest.mark.usefixtures("unflipped", "few_draws")
+def test_a_case_with_one_best_topology_has_no_mark_of_a_toss_up() -> None:
+    answer = planner.recommend(tiers="3/4/10")
+    own = answer.open_cases[0]
+    first = answer.verdict.cases[0].cases[0].best[0]
+    alone = [
+        row.replaced(cases=[one.replaced(tie=1 + (row.id != first)) if one.value == own else one for one in row.cases])
+        for row in answer.rows
+    ]
+    page = render("table", document(answer.replaced(rows=alone)))
+    [line] = [line for line in page.splitlines() if line.startswith(f"{title(first)} ")]
+    assert re.findall(r"\d+x\S*", line)[0] == "1x" and "= toss-up" in page
