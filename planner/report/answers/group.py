@@ -20,7 +20,7 @@ from planner.errors import NoAnswerError
 from planner.io.answers import Assumption, Caution, NextStep, Objective, Quantity, Target, Told, Verdict
 from planner.io.csv_rows import csv_text
 from planner.io.parts import Part, field
-from planner.io.wording import counted, input_words, join, names_or, percent, shortened, times, title
+from planner.io.wording import counted, input_words, join, names_or, percent, shortened, times, title, two
 from planner.predict.question import ask
 from planner.report.document import Column, Document, Table
 from planner.report.page import AMOUNTS, cell, told
@@ -98,10 +98,11 @@ def grouped(
         "effect": bought,
         "front": task.front(wanted),
     }
+    why, about = (" ".join(about), []) if bought is None else ("", about)
     cautions = (
         *_replaced(path, config), *table.warnings, *_cautions(task, after), *about, *_formulas(table, task.names)
     )  # fmt: skip
-    return _answer(data, cautions, unknown), _regrouped(table, [task.names[g] for g in chosen])
+    return _answer(data, cautions, unknown, why), _regrouped(table, [task.names[g] for g in chosen])
 
 
 def _effect(
@@ -138,11 +139,11 @@ def _effect(
     sized = sorted(before.sizes) != sorted(after.sizes)
     resized = posed(replace(before, kind="resized", sizes=after.sizes)) if sized else None
     if any(s.divisions for s in scenarios):
-        return None, ["The effect on the recommendation is of one plan: give numbers in place of ranges to see it."], {}
+        return None, ["What that gains depends on the plan: give numbers in place of ranges to see it."], {}
     try:
         found = regrouping.effect((before.kind, scenarios[0]), (after.kind, scenarios[1]), resized)
     except NoAnswerError as error:
-        return None, [f"The effect on the recommendation is not known: {error}"], {}
+        return None, [f"What that gains is not known: {error}"], {}
     return found, list(scenarios[1].warnings), _unknown(scenarios, (before.kind, after.kind), found)
 
 
@@ -207,7 +208,8 @@ def _regrouped(table: LabelCounts, group_of: Sequence[str]) -> str:
 # ---------------------------------------------------------------- the answer
 
 
-def _answer(data: Mapping[str, Any], cautions: Sequence[str], unknown: Mapping[str, Any]) -> Grouping:
+def _answer(data: Mapping[str, Any], cautions: Sequence[str], unknown: Mapping[str, Any], open_: str) -> Grouping:
+    """Make the answer; ``open_`` says why the gain is not known."""
     effect = data["effect"]
     rows = tuple(_gain(objective, effect) for objective in KEYS) if effect else ()
     target = effect and effect["target"]
@@ -219,7 +221,7 @@ def _answer(data: Mapping[str, Any], cautions: Sequence[str], unknown: Mapping[s
         NextStep(argv=measure, why="measures them as groups that were chosen by these counts"),
     ]
     assumed = unknown.get("assumptions", ())
-    verdict = _verdict(data, rows if effect and effect["objective"] in KEYS else ())
+    verdict = _verdict(data, rows if effect and effect["objective"] in KEYS else (), open_)
     if any(one.unit for one in assumed):
         own = NextStep(argv=("...", "--config", "SCENARIO.toml"), why="your links, model and plan")
         following.insert(0 if verdict.status == "not-worth-it" else 2, own)
@@ -276,13 +278,15 @@ def _gain(objective: Objective, effect: Mapping[str, Any]) -> Gain:
     )
 
 
-def _verdict(data: Mapping[str, Any], rows: Sequence[Gain]) -> Verdict:
+def _verdict(data: Mapping[str, Any], rows: Sequence[Gain], why: str) -> Verdict:
     if not rows:
         said = "differ as little as can be"
         if data["before"]:
-            factor = data["before"]["delta2"] / max(data["after"]["delta2"], 1e-14)
-            said = f"differ {factor:.2g} times less (delta^2)" if factor < 1e12 else "are alike"
-        return Verdict(status="measured", text=f"The new groups {said}.")
+            before, after = (max(data[when]["delta2_expected"], 1e-14) for when in ("before", "after"))
+            less = before / after
+            said = f"differ {two(less)} times less (delta^2)" if 1.02 < less < 1e12 else "differ as much as before"
+            said = "are alike" if less >= 1e12 else said
+        return Verdict(status="measured", text=f"The new groups {said}. {why}".rstrip())
     effect = data["effect"]
     asked = next(row for row in rows if row.id == effect["objective"])
     random = effect["before"]["grouping"] == RANDOM

@@ -757,10 +757,10 @@ def test_who_comes_first_before_and_after(tmp_path: Path, plan) -> None:
 def test_where_the_effect_is_not_known(plan, file: Path, tmp_path: Path) -> None:
     none = effect_of(plan, str(file), "--rounds", "1", "--set", "plan.predictor=bound")
     assert none["effect"] is None
-    assert any("Give more --rounds" in w for w in none["warnings"])
+    assert "Give more --rounds" in none["verdict"]["text"]
     ranges = effect_of(plan, str(file), "--local-steps", "1:5")
     assert ranges["effect"] is None
-    assert any("give numbers in place of ranges" in w for w in ranges["warnings"])
+    assert "give numbers in place of ranges" in ranges["verdict"]["text"]
     config = tmp_path / "fleet.toml"
     config.write_text('[fleet]\nclients = 99\n[problem]\nheterogeneity = "iid"\n[plan]\nobjective = "traffic"\n')
     assert effect_of(plan, str(file), "--config", str(config))["effect"]["objective"] == "traffic"
