@@ -555,8 +555,8 @@ def _without_everyone(chosen: Scenario, choices: Spans) -> Iterator[str]:
         everyone = " and ".join(f"{symbol} = {most[symbol]}" for symbol in searched)
         options = join([f"--{CHOICES[symbol].replace('_', '-')}" for symbol in searched])
         yield (
-            f"Everyone ({everyone}) was left out, as rounds with all are predicted apart. Ask without {options} and "
-            f"with --target {chosen.known['target'].value:.4g}."
+            f"Everyone ({everyone}) was left out: rounds in which all take part are predicted in another way. Ask "
+            f"without {options} and with --target {chosen.known['target'].value:.4g}."
         )
 
 

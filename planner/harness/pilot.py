@@ -164,7 +164,7 @@ def on_proxy(
         found = laid(proxy, counts, classes, seed=wanted.seed)
     clients = [(group, *own) for group, own in zip(groups, found.clients, strict=True)]
     course, raced = on_model(found.module, clients, None, found.test, wanted, store, tell, **how)
-    less = f"{found.share:.3g} of the samples of the table, as {proxy} has no more." if found.share < 1 else ""
+    less = f"{100 * found.share:.2g} % of the samples of the table: {proxy} has no more." if found.share < 1 else ""
     return replace(course, notes=(*course.notes, *[less] * bool(less))), raced
 
 

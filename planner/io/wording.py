@@ -14,7 +14,7 @@ NAMES = {
     "server_link.sharing": "sharing of server links",
     "model_size": "model size",
     "step_time": "step time",
-    "availability.detect": "absence detected after",
+    "availability.detect": "wait for an absent device",
     "absence.client": "absence of clients",
     "absence.server": "absence of group servers",
     "client_link.hop": "hop between clients",

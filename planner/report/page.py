@@ -224,16 +224,17 @@ def assumed(answer: Answer) -> Iterator[tuple[str, str]]:
         for one in answer.assumptions
         if one.effect and isinstance(one.value, str)
     ]
-    alike: dict[tuple[str, bool], list[str]] = {}
+    alike: dict[tuple[str, bool, str], list[str]] = {}  # names that are words stand alone
     rates: dict[str, dict[str, str]] = {}
     for one in answer.assumptions:
         link, dot, part = one.key.partition(".")
         if part in ("up", "down"):
             rates.setdefault(link, {})[part] = amount(one)
         elif isinstance(one.value, int | float) and not dot:
-            alike.setdefault((amount(one), isinstance(one.value, int)), []).append(answer.words(one.key))
+            words_of, own = answer.words(one.key), isinstance(one.value, int)
+            alike.setdefault((amount(one), own, words_of if len(words_of) > NAMED else ""), []).append(words_of)
     numbers = [
-        f"{' = '.join(keys)}{' = ' if len(keys[-1]) <= NAMED else ' '}{value}?" for (value, _), keys in alike.items()
+        f"{' = '.join(keys)}{' = ' if len(keys[-1]) <= NAMED else ' '}{value}?" for (value, *_), keys in alike.items()
     ]
     links = []
     for link, known in rates.items():

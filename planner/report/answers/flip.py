@@ -156,7 +156,7 @@ def _inside(answer: Flips) -> Iterator[tuple[str, str]]:
         most = INSIDE if len(answer.rows) < SHOWN - 2 else 1  # a page has 25 lines
         nearest = [words for _, words in sorted(found)[:most]]
         more = f"; {len(found) - most} more: --explain stretches" if len(found) > most else ""
-        yield "Toss-up", f"{title(leader)} is predicted first; {', '.join(nearest)}{more}"
+        yield "Toss-up", f"{title(leader)} leads as it is; {', '.join(nearest)}{more}"
 
 
 def _held(answer: Flips) -> Iterator[tuple[str, str]]:

@@ -300,7 +300,7 @@ def _verdict(data: Mapping[str, Any], rows: Sequence[Gain], why: str) -> Verdict
     if asked.within_error:
         off = f"the predictor's error, {times(effect['error'])}"
         gain = times(1 / (1 - asked.gain))
-        text = f"Toss-up for {asked.id}: a gain of {gain}, with {names_or(asked.after)}, is below {off}."
+        text = f"Toss-up for {asked.id}: a gain of {gain}, with {names_or(asked.after)}, is within {off}."
         return Verdict(status="toss-up", best=tuple(dict.fromkeys((*asked.before, *asked.after))), text=text)
     if asked.gain > effect["resolution"]:
         sized = asked.of_sizes is not None and abs(asked.of_sizes) > effect["resolution"]

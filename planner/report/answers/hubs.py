@@ -180,7 +180,8 @@ def _verdict(found: Answer, rows: Sequence[Communication]) -> Verdict:
             text = f"Toss-up for {aim}: {hubs}, or EL-Local with {times(ratio)} the {aim}{traffic}.{drawn}"
             return Verdict(status="toss-up", best=(rows[0].id, other.id), ratio=Quantity(ratio), text=text)
         at = f", for {more}" if aim != "traffic" and local.bytes > found.hubs.bytes * (1 + NEAR) else ""
-        text = f"Use no hubs: EL-Local takes {times(ratio)} the {aim} of {hubs}{at}.{drawn}"
+        takes = f"takes {times(ratio)} the {aim} of {hubs}{at}"
+        text = f"Use no hubs: EL-Local, whose nodes draw whom they send to, {takes}.{drawn}"
         return Verdict(status="not-worth-it", best=(other.id,), ratio=Quantity(ratio), text=text)
     each = "all" if budgets.b_hs == n else f"{budgets.b_hs:,} of"
     text = f"Use {counted(budgets.n_h, 'hub')} for {aim}: each averages {each} {n:,} nodes."

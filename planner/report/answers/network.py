@@ -70,10 +70,11 @@ def _placed(question: Question, found: list[Tree]) -> str:
     said = f"{begin} {best.title} with the server at {where}, {format_duration(best.best.round.seconds)} a round"
     if best.saves is None or best.given is None:
         return f"{said}."
-    kept = f"as given, from {question.network.places[question.server or 0]} ({format_duration(best.given)})"
+    kept = f"as given, server at {question.network.places[question.server or 0]} ({format_duration(best.given)})"
     if best.saves < LEAST:
         return f"{said}; {kept} it is as good."
-    return f"{said}: {percent(best.saves)} less than {kept}."
+    also = ", with other orders of rings" if (question.server or 0) in (best.best.layout.server, *others) else ""
+    return f"{said}: {percent(best.saves)} less than {kept}{also}."
 
 
 def _any_of(titles: Iterable[str]) -> str:

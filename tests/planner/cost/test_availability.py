@@ -572,7 +572,7 @@ def test_how_long_an_absent_device_is_waited_for_is_assumed() -> None:
     def hours(detect: str | None = None) -> float:
         more = {} if detect is None else {"availability.detect": detect}
         found = planner.recommend(**SLOW, settings={"plan.draws": 0} | more)
-        assert ("absence detected after 2 turns?" in " ".join(str(found).split())) == (detect is None)
+        assert ("wait for an absent device 2 turns?" in " ".join(str(found).split())) == (detect is None)
         return float(found.row(six.best[0]).time_seconds)
 
     usual, one, two = hours(), hours("200s"), hours("300s")

@@ -820,7 +820,7 @@ def test_a_gain_below_the_error_of_the_predictor_is_a_toss_up(plan) -> None:
     assert 0.02 < row["gain"] < 0.3
     assert found["verdict"]["status"] == "toss-up"
     assert set(found["verdict"]["best"]) == {*row["before"], *row["after"]}
-    assert "below the predictor's error" in found["verdict"]["text"]
+    assert "within the predictor's error" in found["verdict"]["text"]
     known = json.loads(plan("recommend", *scenario, "--json")[1])
     assert set(found["verdict"]["best"]) <= set(known["verdict"]["best"])
     proved = own(plan(*words, "--predictor", "bound")[1])

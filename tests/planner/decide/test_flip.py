@@ -424,7 +424,7 @@ def test_a_setting_that_makes_one_winner_of_a_toss_up_is_a_change() -> None:
     assert set(then) < set(found.flip.first)
     said = " ".join(str(found).split())
     assert "no topology outside the toss-up leads" in said
-    assert f"Toss-up {title(found.flip.first[0])} is predicted first; " in said
+    assert f"Toss-up {title(found.flip.first[0])} leads as it is; " in said
 
 
 def test_counts_inside_a_toss_up_turn_at_a_count_and_the_page_keeps_to_its_lines() -> None:
@@ -462,7 +462,7 @@ def test_where_the_order_inside_a_toss_up_turns_is_said_and_recommend_agrees() -
         **given, settings={**server, "network.server_link.up": "300kbit/s"}, parameter=["server_uplink"]
     )
     said = " ".join(str(found).split())
-    [at] = re.findall(r"Star-Star is predicted first; Star-Ring with server uplink below ([\d.]+) kbit/s", said)
+    [at] = re.findall(r"Star-Star leads as it is; Star-Ring with server uplink below ([\d.]+) kbit/s", said)
     assert {*found.flip.first} == {"star-star", "star-ring"}
     for factor, leader in ((0.95, "star-ring"), (1.05, "star-star")):
         up = {"network.server_link.up": f"{factor * float(at):.1f}kbit/s"}
