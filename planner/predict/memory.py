@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from threading import Lock
 from typing import Any, Final
 
@@ -27,10 +27,11 @@ def key_of(question: Any, changes: Mapping[str, Any]) -> Hashable | None:
 
 
 def key_of_clock(question: Any, objective: str) -> Hashable | None:
-    """Return what the price of a round depends on; None where that has no hash, or who comes decides as well."""
-    if question.availability is not None:
-        return None
-    return _hashed((objective, question.rates, *((t, question.round_spec(t)) for t in question.topologies)))
+    """Return what the price of a round depends on, who comes included; None where that has no hash."""
+    comes = question.availability
+    alike = question if comes is None or question.members is None else replace(question, members=None)
+    specs = ((t, question.round_spec(t), alike.round_spec(t)) for t in question.topologies)
+    return _hashed((objective, question.rates, comes, *specs))
 
 
 def remembered(key: Hashable | None) -> dict[str, Any] | None:

@@ -111,9 +111,11 @@ def test_whatever_moves_the_clock_is_another_price(other):
     assert memory.key_of_clock(posed(), "time") != memory.key_of_clock(posed(**other), "time")
 
 
-def test_a_price_is_of_its_objective_and_of_those_who_always_come():
+def test_a_price_is_of_its_objective_and_of_who_comes():
     assert memory.key_of_clock(posed(), "time") != memory.key_of_clock(posed(), "energy")
-    assert memory.key_of_clock(posed(availability=0.9), "time") is None
+    assert memory.key_of_clock(posed(availability=0.9), "time") == memory.key_of_clock(posed(availability=0.9), "time")
+    assert memory.key_of_clock(posed(availability=0.9), "time") != memory.key_of_clock(posed(availability=0.8), "time")
+    assert memory.key_of_clock(posed(availability=0.9), "time") != memory.key_of_clock(posed(), "time") is not None
 
 
 def test_an_answer_after_another_is_the_answer_afresh():
