@@ -49,8 +49,15 @@ class Attendance:
     group: float  # probability that a group completes its part
     groups: float  # expected in a completed round
     clients: float  # expected in each group round of those
-    slower: float  # seconds per completed round over those of a round to which everyone comes
-    traffic: tuple[float, ...]  # the same for the bytes on the links of each tier, top first
+    lasts: float  # seconds of a round begun, by groups of one size
+    usual: float  # the same of a round to which everyone comes
+    # bytes per completed round over those of a round to which everyone comes, on the links of each tier, top first
+    traffic: tuple[float, ...]
+
+    @property
+    def slower(self) -> float:
+        """Seconds per completed round over those of a round to which everyone comes."""
+        return self.lasts / self.usual / self.survival if self.survival > 0 else math.inf
 
     @property
     def feasible(self) -> bool:
@@ -117,7 +124,8 @@ def attend(spec: RoundSpec, availability: Availability) -> Attendance:
         group=q,
         groups=groups.come,
         clients=low.n * p / survival if waits else in_pass.come,
-        slower=seconds / top.schedule.expects(top.n, top.transfers, best, float(top.n), 1.0) / groups.passed,
+        lasts=seconds,
+        usual=top.schedule.expects(top.n, top.transfers, best, float(top.n), 1.0),
         traffic=(
             on_servers / top.schedule.models(top.n, top.n, 1, links[0]) / groups.passed,
             on_clients / (top.n * low.passes * low.schedule.models(low.n, low.n, 1, links[1])) / groups.passed,
@@ -129,12 +137,12 @@ def _nothing(turn: Turn, q: float) -> Attendance:
     """Of rounds that are never completed."""
     client = max(turn.client, 0.0)
     never = (math.inf, math.inf)
-    return Attendance(0.0, client, turn.cut_off, turn.timeout, turn.shortest, q, 0.0, 0.0, math.inf, never)
+    return Attendance(0.0, client, turn.cut_off, turn.timeout, turn.shortest, q, 0.0, 0.0, math.inf, 1.0, never)
 
 
 def everyone(groups: float, clients: float) -> Attendance:
     """Of rounds to which so many groups of so many clients always come."""
-    return Attendance(1.0, 1.0, 0.0, None, 0.0, 1.0, groups, clients, 1.0, (1.0, 1.0))
+    return Attendance(1.0, 1.0, 0.0, None, 0.0, 1.0, groups, clients, 1.0, 1.0, (1.0, 1.0))
 
 
 # ---------------------------------------------------------------------------------------------------------

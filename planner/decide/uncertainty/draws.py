@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hflbounds.evaluate.compare import SAME
+from planner.cost.round import round_cost
 from planner.decide.parameters import deviations
 from planner.decide.recommendation import Estimate, Regret
 from planner.decide.uncertainty import parts
 from planner.decide.uncertainty.distributions import Column, columns, of_clock, timed, with_clock
 from planner.decide.uncertainty.lattice import SHIFTS, FloatArray, blocks, cube
-from planner.predict import memory
+from planner.predict import memory, participation
 from planner.predict.evidence import predictor_record as record
 from planner.predict.question import Question
 from planner.predict.statements import ModelUncertainty
@@ -142,17 +143,18 @@ class Totals:
 
 @dataclass(frozen=True)
 class _Affine:
-    """What a round adds to the objective as a linear form in what moves, with its coefficients found by asking.
+    """What a round adds to the objective as linear forms in what moves, with their coefficients found by asking.
 
     Without stragglers a round lasts a sum of: a constant, multiples of the step time and of each latency, and for each
     link multiples of the time up, the time down, and the longer of the two (a direct hop). Energy, carbon and money are
-    such sums too, with a multiple of the model's size.
+    such sums too, with a multiple of the model's size. Where devices stay away from groups of several sizes a round
+    lasts one such sum times a quotient of two.
     """
 
     question: Question  # with its numbers of the clock
     objective: Objective  # of the form
     names: tuple[str, ...]  # of the clock, that move
-    coefficients: FloatArray  # shape (topologies, features)
+    coefficients: FloatArray  # shape (forms, topologies, features); of three the third divides
 
     @classmethod
     def of(cls, question: Question, objective: Objective, moved: Collection[str]) -> _Affine | None:
@@ -185,10 +187,11 @@ class _Affine:
         probes += [{**unit, name: 2 * unit[name]} for name in rates if other[name] not in now]
         for tier in question.network.named:
             probes.append({name: (half if name.startswith(f"{tier}.") else unit)[name] for name in now})
-        form = cls(question, objective, names, np.zeros((0, 0)))
+        form = cls(question, objective, names, np.zeros((0, 0, 0)))
         features = form._features({name: np.array([p[name] for p in probes]) for name in now}, len(probes))
-        seconds = _prices(question, objective, probes)
-        coefficients: Any = np.linalg.lstsq(features.T, seconds.T, rcond=None)[0].T
+        parts = _parts(question, objective, probes)
+        coefficients: Any = np.linalg.lstsq(features.T, parts.reshape(-1, len(probes)).T, rcond=None)[0].T
+        coefficients = coefficients.reshape(*parts.shape[:2], -1)
         form = cls(question, objective, names, coefficients)
         checks = [
             {name: value * (1.0 + by * (i % 3 - 1)) for i, (name, value) in enumerate(now.items())}
@@ -200,7 +203,8 @@ class _Affine:
 
     def seconds(self, moved: Mapping[str, FloatArray], draws: int) -> FloatArray:
         """Of a round; (topologies, draws)."""
-        return self.coefficients @ self._features(moved, draws)
+        first, *quotient = self.coefficients @ self._features(moved, draws)
+        return np.asarray(first * quotient[0] / quotient[1] if quotient else first)
 
     def _features(self, moved: Mapping[str, FloatArray], draws: int) -> FloatArray:
         at = {name: moved.get(name, np.array(value)) for name, value, _ in of_clock(self.question)}
@@ -218,6 +222,21 @@ class _Affine:
 def _prices(question: Question, objective: Objective, places: Sequence[Mapping[str, float]]) -> FloatArray:
     questions = [with_clock(question, place) for place in places]
     return np.array([[q.price(t, objective) for q in questions] for t in question.topologies])
+
+
+def _parts(question: Question, objective: Objective, places: Sequence[Mapping[str, float]]) -> FloatArray:
+    """What a round adds, in forms that are linear: its price alone, or in three; shape (forms, topologies, places)."""
+    if question.availability is None or question.members is None or objective != "time":
+        return _prices(question, objective, places)[None]
+    found = np.ones((3, len(question.topologies), len(places)))
+    for i, place in enumerate(places):
+        here = with_clock(question, place)
+        for j, topology in enumerate(question.topologies):
+            found[0, j, i] = round_cost(here.round_spec(topology)).seconds
+            there = participation.attendance(here, topology)
+            if there.feasible:
+                found[1:, j, i] = there.lasts / there.survival, there.usual
+    return found
 
 
 def draws(

@@ -703,6 +703,28 @@ def test_the_law_of_the_clock_is_what_a_round_costs(method: str, tiers: str, sha
     assert told_by_law == pytest.approx(totals.prices(logs), rel=1e-9)
 
 
+@pytest.mark.parametrize("policy", ["fail", "skip"])
+@pytest.mark.parametrize("sizes", [(5, 2, 3), (4, 4, 4)], ids=str)
+def test_the_law_of_the_clock_knows_who_comes(sizes: tuple[int, ...], policy: str, tmp_path: Path) -> None:
+    """Of groups of several sizes a round lasts a sum times a quotient of two others, of groups of the mean size."""
+    lines = [f"[[fleet.groups]]\nclients = {size}" for size in sizes]
+    lines += ["[availability]", "client = 0.93", "server = 0.99", f'policy = "{policy}"', "[problem]",
+              'heterogeneity = "both"', "[network.client_link]", 'up = "10:40Mbit/s"', 'down = "5:100Mbit/s"',
+              'latency = "1ms:1s"', "[compute]", 'step_time = "0.1s±0.1s"', "[model]", 'size = "1:100MB"',
+              "[plan]", 'objective = "time"']  # fmt: skip
+    file = tmp_path / "uneven.toml"
+    file.write_text("\n".join(lines), encoding="utf-8")
+    told = load(file)
+    question = ask(told)
+    drawn = distributions.columns(question, told, "time")
+    totals = drawing.Totals(question, drawn, "time")
+    assert (question.members is None) == (sizes == (4, 4, 4)) and totals.law is not None
+    logs = np.stack([c.logs(u) for c, u in zip(drawn, np.random.default_rng(0).random((len(drawn), 5)), strict=True)])
+    told_by_law = totals.prices(logs)
+    totals.law = None
+    assert told_by_law == pytest.approx(totals.prices(logs), rel=1e-9)
+
+
 def test_traffic_and_rounds_do_not_hang_on_the_clock() -> None:
     told = scenario(sigma="0.5:2", network__client_link__up="10:40Mbit/s")
     for objective in ("rounds", "traffic"):
