@@ -19,7 +19,7 @@ from planner.scenario.fields import FIELDS
 LONGEST, BESIDE = 22, 15  # letters of a cell, and of a name with two more columns beside it
 NAMED = 56  # letters of a path on the page
 FEW = 3  # differences of which the sentence says what each does alone
-LISTED = 5  # differences on the page
+LISTED, LEAST = 5, 3  # differences on the page: at most, and where it has many other lines
 TOPOLOGIES, FEWEST = 7, 4  # on the page: at most, and where it has many other lines
 DECIDES = "<- decides"
 ONE_TARGET = "same target"  # the second to the target of the first
@@ -151,11 +151,15 @@ def _row(row: Row) -> dict[str, Any]:
 
 def document(answer: Compared) -> Document:
     """Lay the answer out."""
-    differences, facts = [_differences(answer)] * bool(answer.rows), tuple(_facts(answer))
-    return first_that_fits(
-        told(answer, [*differences, _topologies(answer, most)], kind="Comparison", facts=facts)
-        for most in range(TOPOLOGIES, FEWEST - 1, -1)
-    )
+    sizes = [(most, LISTED) for most in range(TOPOLOGIES, FEWEST, -1)]
+    sizes += [(FEWEST, listed) for listed in range(LISTED, LEAST - 1, -1)]
+
+    def page(most: int, listed: int) -> Document:
+        differences = [_differences(answer, listed)] * bool(answer.rows)
+        facts = tuple(_facts(answer, listed))
+        return told(answer, [*differences, _topologies(answer, most)], kind="Comparison", facts=facts)
+
+    return first_that_fits(page(*size) for size in sizes)
 
 
 # ---------------------------------------------------------------- in words
@@ -225,12 +229,12 @@ def _name(key: str) -> str:
     return SHORT.get(key) or input_words(key.partition(".")[2] or key)
 
 
-def _differences(answer: Compared) -> Table:
+def _differences(answer: Compared, most: int) -> Table:
     sides = answer.compare["sides"]
     decide = set(answer.verdict.best)
     alone = answer.compare["decisive"]
     rows: list[tuple[Cell, ...]] = []
-    for row in sorted(answer.rows, key=lambda one: (one.id not in decide, not one.turns))[:LISTED]:
+    for row in sorted(answer.rows, key=lambda one: (one.id not in decide, not one.turns))[:most]:
         mark = "" if row.id not in decide else DECIDES if alone else "<- together"
         if stands := [key for key, others in answer.compare["instead"].items() if row.id in others]:
             mark = f"<- as well as {_name(stands[0])}"
@@ -284,8 +288,8 @@ def _topologies(answer: Compared, most: int) -> Table:
     return Table(columns, tuple(rows), label=label, best=which, indent=2, apart=bool(answer.rows))
 
 
-def _facts(answer: Compared) -> Iterator[tuple[str, str]]:
-    left = len(answer.rows) - LISTED
+def _facts(answer: Compared, listed: int) -> Iterator[tuple[str, str]]:
+    left = len(answer.rows) - listed
     if left > 0:
         yield "More", f"{counted(left, 'difference')}: --explain differences"
     sides = answer.compare["sides"]

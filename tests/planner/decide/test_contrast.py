@@ -419,3 +419,14 @@ def _flat(table: Mapping[str, Any], at: str = "") -> list[tuple[str, Any]]:
         for key, value in table.items()
         for pair in (_flat(value, f"{at}{key}.") if isinstance(value, Mapping) else [(f"{at}{key}", value)])
     ]
+
+
+def test_a_page_with_long_verdicts_lists_fewer_differences(tmp_path: Path, plan: Any) -> None:
+    """Four sentences on top and marks of two lines left no room for five differences."""
+    first, second = str(tmp_path / "first.toml"), str(tmp_path / "second.toml")
+    told = "-G 23 -M 22 --heterogeneity zeta=0.3,delta=2 --uplink 32.1Mbit/s --link-sharing per-server"
+    told += " --model-size 0.14MB --objective time --set plan.draws=256"
+    assert plan("init", "--yes", *told.split(), "--output", first)[0] == 0
+    assert plan("init", "--yes", "-G", "7", "-M", "9", "--set", "plan.draws=256", "--output", second)[0] == 0
+    _, page, _ = plan("compare", first, second)
+    assert len(page.splitlines()) <= 25 and "--explain differences" in page
