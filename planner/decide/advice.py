@@ -117,12 +117,15 @@ def steps(
 
 
 def race(question: Question, local_steps: int | None = None, passes: int | None = None) -> tuple[str, ...]:
-    """The command that races the topologies of a question, by default with its own local steps and passes."""
+    """The command that races the topologies of a question, by default with its own local steps and passes.
+
+    In short options, with which two commands fit a line.
+    """
     K = local_steps or int(question.values["K"])
     own = [int(question.values[tier.passes]) for tier in question.symbols if tier.passes]
     each = [*own[:-1], passes or own[-1]] if own else []
-    steps = ("--local-steps", str(K)) if local_steps or K != RACED else ()
-    several = ("--group-rounds", "/".join(map(str, each))) if any(number > 1 for number in each) else ()
+    steps = ("-K", str(K)) if local_steps or K != RACED else ()
+    several = ("-P", "/".join(map(str, each))) if any(number > 1 for number in each) else ()
     return ("hfl-plan", "pilot", "HOOK.py", *steps, *several)
 
 

@@ -421,12 +421,14 @@ def _flat(table: Mapping[str, Any], at: str = "") -> list[tuple[str, Any]]:
     ]
 
 
-def test_a_page_with_long_verdicts_lists_fewer_differences(tmp_path: Path, plan: Any) -> None:
+def test_a_page_with_long_verdicts_lists_fewer_differences(
+    tmp_path: Path, plan: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Four sentences on top and marks of two lines left no room for five differences."""
-    first, second = str(tmp_path / "first.toml"), str(tmp_path / "second.toml")
+    monkeypatch.chdir(tmp_path)
     told = "-G 23 -M 22 --heterogeneity zeta=0.3,delta=2 --uplink 32.1Mbit/s --link-sharing per-server"
-    told += " --model-size 0.14MB --objective time --set plan.draws=256"
-    assert plan("init", "--yes", *told.split(), "--output", first)[0] == 0
-    assert plan("init", "--yes", "-G", "7", "-M", "9", "--set", "plan.draws=256", "--output", second)[0] == 0
-    _, page, _ = plan("compare", first, second)
+    told += " --model-size 0.14MB --objective time"
+    assert plan("init", "--yes", *told.split(), "--output", "first.toml")[0] == 0
+    assert plan("init", "--yes", "-G", "7", "-M", "9", "--output", "second.toml")[0] == 0
+    _, page, _ = plan("compare", "first.toml", "second.toml")
     assert len(page.splitlines()) <= 25 and "--explain differences" in page
