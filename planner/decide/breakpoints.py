@@ -151,9 +151,10 @@ def nearest(
     drawn = is_drawn(question)
     dear = drawn or question.partly_available or each.whole or question.predictor.guarantees
     solved = walk.solved(*walk.range()) if each.value and each.timed and not drawn else None
+    seen = walk.scanned() if solved is None else solved
     line = None
     for side in (-1, 1):
-        found = walk.scanned(side) if solved is None else walk.change(solved, side)
+        found = walk.change(seen, side)
         if not found:
             continue
         method: Method = "looked at" if solved is None else "solved"
@@ -288,8 +289,16 @@ class _Walk:
         marks = np.insert(np.array(at), place, now)
         return _Seen(marks, np.insert(whole, place, whole[:, max(place - 1, 0)], axis=1), "solved")
 
-    def scanned(self, side: int) -> Change | None:
-        """The first of a few values on one side at which another topology leads, brought near."""
+    def scanned(self) -> _Seen:
+        """A few values on both sides, all at once, with those near the first at which another topology leads."""
+        at = np.concatenate([self.few(-1), [self.each.value], self.few(1)])
+        totals = self.totals(at)
+        for side in (-1, 1):
+            at, totals = self.narrowed(at, totals, self.overtaken, side)
+        return _Seen(at, totals)
+
+    def few(self, side: int) -> Array:
+        """Values on one side at which a quick look is taken, upwards."""
         now, whole = self.each.value, self.each.whole
         dear = whole or self.question.partly_available or is_drawn(self.question)
         count = SCANNED_SLOWLY if whole and not is_quick(self.question) else SCANNED_DEARLY if dear else SCANNED
@@ -302,11 +311,7 @@ class _Walk:
             at = at[(at - now) * side > 0]
             if is_drawn(self.question):
                 at = at[at / now * size_drawn(self.question) <= 10 * LARGEST_DRAWN]
-        if not len(at):
-            return None
-        every = np.sort(np.append(at, now))
-        narrow = self.narrowed(every, self.totals(every), self.overtaken, side)
-        return self.change(_Seen(*narrow), side)
+        return np.sort(at)
 
     def roots(self, base: Array, slope: Array) -> Array:
         """Where one line meets another, or the edge of its ties."""
