@@ -18,30 +18,30 @@ Floats = Any
 
 def few(rng: np.random.Generator, concentration: float, labels: int, classes: int) -> Floats:
     """Shares of one holder over labels drawn at random, as partitioners of federated data sets draw them."""
-    shares = np.zeros(labels)
-    chosen = rng.choice(labels, classes, replace=False)
+    chosen = rng.permuted(np.tile(np.arange(labels), (DRAWS, 1)), axis=1)[:, :classes]
     even = math.isinf(concentration)
-    shares[chosen] = 1 / classes if even else rng.dirichlet(np.full(classes, concentration))
+    drawn = np.full((DRAWS, classes), 1 / classes) if even else rng.dirichlet(np.full(classes, concentration), DRAWS)
+    shares = np.zeros((DRAWS, labels))
+    np.put_along_axis(shares, chosen, drawn, axis=1)
     return shares
 
 
 def around(rng: np.random.Generator, concentration: float, centre: Floats) -> Floats:
+    """Dirichlet shares around each centre, as normalised gamma variates; a label that the centre lacks has none."""
     if math.isinf(concentration):
         return centre
-    kept = centre > 0
-    shares = np.zeros(len(centre))
-    shares[kept] = rng.dirichlet(np.maximum(len(centre) * concentration * centre[kept], 1e-12))
-    return shares
+    drawn = rng.standard_gamma(centre.shape[1] * concentration * centre)
+    return np.asarray(drawn / drawn.sum(1, keepdims=True))
 
 
-def deviations(shares: list[Floats], weights: list[Floats]) -> tuple[float, float]:
-    """Squared, of clients from their group and of groups from the whole, by what clients count."""
+def deviations(shares: list[Floats], weights: list[Floats]) -> tuple[Floats, Floats]:
+    """Squared, of clients from their group and of groups from the whole, by what clients count; of every draw."""
     total = sum(w.sum() for w in weights)
-    means = [w @ p / w.sum() for w, p in zip(weights, shares, strict=True)]
+    means = [np.einsum("c,cnl->nl", w, p) / w.sum() for w, p in zip(weights, shares, strict=True)]
     whole = sum(w.sum() * m for w, m in zip(weights, means, strict=True)) / total
-    zeta2 = sum((w * ((p - m) ** 2).sum(1)).sum() for w, p, m in zip(weights, shares, means, strict=True)) / total
-    delta2 = sum(w.sum() * ((m - whole) ** 2).sum() for w, m in zip(weights, means, strict=True)) / total
-    return float(zeta2), float(delta2)
+    zeta2 = sum(w @ ((p - m) ** 2).sum(2) for w, p, m in zip(weights, shares, means, strict=True)) / total
+    delta2 = sum(w.sum() * ((m - whole) ** 2).sum(1) for w, m in zip(weights, means, strict=True)) / total
+    return zeta2, delta2
 
 
 FORMS = {
@@ -61,22 +61,20 @@ def test_deviations_are_those_of_drawn_partitions(text: str, weights: list[list[
     """The closed form against partitions drawn as the form says; the error is that of the mean over draws."""
     labels, of_group, intra, classes = FORMS[text]
     rng, mass = np.random.default_rng(1), [np.array(group) for group in weights]
-    drawn = []
-    for _ in range(DRAWS):
-        shares = []
-        for group in mass:
-            centre = np.full(labels, 1 / labels) if of_group is None else few(rng, of_group[0], labels, of_group[1])
-            if classes is not None:
-                shares.append(np.stack([few(rng, intra, labels, classes) for _ in group]))
-            else:
-                shares.append(np.stack([around(rng, intra, centre) for _ in group]))
-        drawn.append(deviations(shares, mass))
+    shares = []
+    for group in mass:  # all draws of a client at once
+        flat = np.full((DRAWS, labels), 1 / labels)
+        centre = flat if of_group is None else few(rng, of_group[0], labels, of_group[1])
+        if classes is not None:
+            shares.append(np.stack([few(rng, intra, labels, classes) for _ in group]))
+        else:
+            shares.append(np.stack([around(rng, intra, centre) for _ in group]))
     form = parse(text)
     total = sum(map(sum, weights))
     counted = [(sum(g) / total, sum((w / sum(g)) ** 2 for w in g)) for g in weights]
     scale = 4**2 / (1 - 1 / labels)  # a client with one label stands four sigma from an even mixture
     found = form.deviations(1.0, len(weights), 1, counted)
-    for got, each in zip(found, np.array(drawn).T, strict=True):
+    for got, each in zip(found, deviations(shares, mass), strict=True):
         error = 4 * scale * each.std() / math.sqrt(DRAWS) + 1e-9
         assert abs(got**2 - scale * each.mean()) < error
     if len({len(group) for group in weights}) == 1:
