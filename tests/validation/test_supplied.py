@@ -128,8 +128,14 @@ def literal(name: str, topology: str, rate: float, draws: Callable[[int, int], A
     return out
 
 
-@pytest.mark.parametrize("topology", ["star/star", "star/ring", "ring/star", "ring/ring"])
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize(
+    ("name", "topology"),
+    [  # every model in two topologies
+        pytest.param(name, topology, marks=pytest.mark.slow if (i + j) % 2 else ())
+        for i, name in enumerate(MODULES)
+        for j, topology in enumerate(("star/star", "star/ring", "ring/ring", "ring/star"))
+    ],
+)
 def test_the_engine_trains_as_a_plain_loop_does(name: str, topology: str) -> None:
     rows = clients()
     test = (torch.cat([row[1] for row in clients(6)]), torch.cat([row[2] for row in clients(6)]))

@@ -93,7 +93,12 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("seed", "clients", "groups", "kind"), CASES)
+@pytest.mark.parametrize(
+    ("seed", "clients", "groups", "kind"),
+    [  # every size and kind with one of the seeds
+        pytest.param(*case, marks=pytest.mark.slow if i % 2 else ()) for i, case in enumerate(CASES)
+    ],
+)
 def test_small_fleets_get_the_exact_optimum(seed: int, clients: int, groups: int, kind: str) -> None:
     rng = np.random.default_rng([seed, clients, groups])
     points = rng.dirichlet(np.full(4, (0.1, 1.0)[seed % 2]), clients)
@@ -119,8 +124,14 @@ def test_small_fleets_get_the_exact_optimum(seed: int, clients: int, groups: int
 SIZES = [((2, 3, 4), (2, 3, 4)), ((1, 2, 6), (1, 2, 6)), ((1, 1, 4), (3, 2, 8)), ((5, 1, 1), (5, 4, 4))]
 
 
-@pytest.mark.parametrize(("least", "most"), SIZES)
-@pytest.mark.parametrize("kind", ["plain", "samples", "pairs"])
+@pytest.mark.parametrize(
+    ("kind", "least", "most"),
+    [  # every kind with two of the sizes
+        pytest.param(kind, *sizes, marks=pytest.mark.slow if (i + j) % 2 else ())
+        for i, sizes in enumerate(SIZES)
+        for j, kind in enumerate(("plain", "samples", "pairs"))
+    ],
+)
 def test_groups_of_given_sizes_are_the_exact_optimum(least: Sizes, most: Sizes, kind: str) -> None:
     """Every group with its own bounds, against all assignments of nine clients to three named groups."""
     rng = np.random.default_rng([*least, *most])
