@@ -123,10 +123,16 @@ COVERAGES: dict[str, list[set[int]]] = {
 }
 
 
-@pytest.mark.parametrize("coverage", COVERAGES)
-@pytest.mark.parametrize(("E", "Ge"), [(1, 1), (1, 3), (3, 1), (2, 3)])
-@pytest.mark.parametrize("alpha", [None, 4.0])
-@pytest.mark.parametrize("equal", [True, False])
+@pytest.mark.parametrize(
+    ("coverage", "E", "Ge", "alpha", "equal"),
+    [  # every coverage and number of steps with two of the four last
+        pytest.param(coverage, *steps, alpha, equal, marks=pytest.mark.slow if (h + i + j + k) % 2 else ())
+        for h, coverage in enumerate(COVERAGES)
+        for i, steps in enumerate([(1, 1), (1, 3), (3, 1), (2, 3)])
+        for j, alpha in enumerate((None, 4.0))
+        for k, equal in enumerate((True, False))
+    ],
+)
 def test_hhfl_is_algorithm_1(coverage: str, E: int, Ge: int, alpha: float | None, equal: bool) -> None:
     S = COVERAGES[coverage]
     n, rounds = len(S), 2

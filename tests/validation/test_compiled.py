@@ -89,8 +89,14 @@ TREES = [
 
 
 @needs_compiler
-@pytest.mark.parametrize("tree", TREES, ids=lambda tree: tree.id)
-@pytest.mark.parametrize("maker", ["digits-logistic", "digits-mlp", "digits-cnn"])
+@pytest.mark.parametrize(
+    ("maker", "tree"),
+    [  # every tree with one of the models, or two
+        pytest.param(maker, tree, marks=pytest.mark.slow if (i + j) % 2 else (), id=f"{maker}-{tree.id}")
+        for i, maker in enumerate(("digits-logistic", "digits-mlp", "digits-cnn"))
+        for j, tree in enumerate(TREES)
+    ],
+)
 def test_rounds_are_those_of_the_torch_path(maker: str, tree: Topology) -> None:
     """All trees, runs that share seeds and runs that do not; in double precision to 1e-11 after three rounds."""
     problem = MAKERS[maker](G=1, M=tree.clients, dtype=torch.float64)

@@ -160,8 +160,14 @@ def of_like_clients(kind: str) -> dict[str, float]:
     return alike.constants_at(alike.minima[0])
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", ["intra", "inter"])
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [  # every kind by one of the two
+        pytest.param(kind, name, marks=pytest.mark.slow if (i + j) % 2 else ())
+        for i, kind in enumerate(KINDS)
+        for j, name in enumerate(("intra", "inter"))
+    ],
+)
 def test_what_is_asked_for_differs_and_nothing_else(kind: str, name: str) -> None:
     """Intra moves zeta most, inter delta; like clients have like losses, but for the samples that they drew."""
     problem = KINDS[kind][0](G=4, M=5, **{name: 0.8}, **many(kind), seed=1)

@@ -256,7 +256,7 @@ def test_no_word_is_dropped_in_silence(plan) -> None:
     assert "--heterogeneity: unused" in plan(*words, "-H", "iid", "--explain", "warnings")[1]
 
 
-@pytest.mark.usefixtures("unflipped", "searched_once")
+@pytest.mark.usefixtures("unflipped", "untossed", "unturned", "few_draws", "searched_once", "asked_once")
 @pytest.mark.parametrize(
     "words",
     [
@@ -364,6 +364,7 @@ def test_user_text_is_escaped_in_every_format(plan, tmp_path: Path) -> None:
     assert "=1+1" not in plain
 
 
+@pytest.mark.usefixtures("few_draws")
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda p: p.stem)
 def test_examples_answer_and_follow_the_schema(plan, example: Path) -> None:
     code, out, err = plan("recommend", "--config", str(example), "--json")
@@ -587,6 +588,7 @@ def test_what_was_meant_is_said_with_a_way_out(plan: Any, words: list[str], said
     assert said in " ".join(err.split())
 
 
+@pytest.mark.usefixtures("unflipped", "few_draws")
 def test_one_of_a_list_of_tables_is_set_by_its_name_or_number(plan, tmp_path: Path) -> None:
     file = tmp_path / "three.toml"
     file.write_text("\n".join(f'[[fleet.tiers]]\nname = "{n}"\ncount = 3' for n in ("region", "site", "till")))

@@ -111,6 +111,7 @@ CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], tuple[str, ...]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.usefixtures("asked_once")  # of another question another answer comes
 @pytest.mark.parametrize("name", sorted(CALLS))
 def test_a_function_answers_what_the_command_does_and_shows_itself(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -136,7 +137,7 @@ def test_a_function_answers_what_the_command_does_and_shows_itself(
         answer.save(tmp_path / "a.json")
 
 
-@pytest.mark.usefixtures("unflipped")
+@pytest.mark.usefixtures("unflipped", "few_draws")
 def test_output_is_the_file_of_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     profile, page = tmp_path / "profile.json", tmp_path / "page.html"

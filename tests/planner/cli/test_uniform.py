@@ -318,6 +318,7 @@ def test_init_takes_options_for_answers_and_refuses_what_no_scenario_has(plan, t
     assert not (tmp_path / "b.toml").exists()
 
 
+@pytest.mark.usefixtures("unflipped", "few_draws")
 @pytest.mark.parametrize("name", ["phones", "hospitals", "cell-site", "regions"])
 def test_examples_start_a_scenario(plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.chdir(tmp_path)

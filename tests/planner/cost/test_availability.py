@@ -14,6 +14,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from test_cli import ROOT, run
+from test_docs import printed
 
 import planner
 from hflbounds.topology import Topology, all_topologies, two_tier
@@ -628,7 +629,7 @@ def test_the_page_shows_what_is_printed(
     command: str, shown: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
-    _, out, err = run(*shlex.split(command)[1:], capsys=capsys, monkeypatch=monkeypatch)
+    _, out, err = printed(command, shown, capsys, monkeypatch)
     real = iter((out + err).splitlines())
     for line in shown:
         if line != "...":

@@ -299,7 +299,7 @@ def test_intervals_cover_at_their_rate(
     assert (np.abs(hits / times - 0.95) < 4 * math.sqrt(0.95 * 0.05 / times)).all(), hits / times
 
 
-@pytest.mark.parametrize(("samples", "clients", "groups", "spread_"), [(100, 100, 5, 0.5), (30, 120, 6, 1.0)])
+@pytest.mark.parametrize(("samples", "clients", "groups", "spread_"), [(100, 100, 5, 0.5), pytest.param(30, 120, 6, 1.0, marks=pytest.mark.slow)])
 def test_groups_chosen_by_the_counts_are_not_believed(samples: int, clients: int, groups: int, spread_: float) -> None:
     rng = np.random.default_rng(3)
     shares = rng.dirichlet(np.full(10, spread_), clients)
@@ -320,10 +320,15 @@ def test_groups_chosen_by_the_counts_are_not_believed(samples: int, clients: int
     assert np.mean(covered) >= 0.75
 
 
-@pytest.mark.parametrize("weighting", ["groups", "samples"])
 @pytest.mark.parametrize(
-    ("groups", "clients", "labels", "samples", "chosen"),
-    [(5, 8, 4, 30, False), (4, 60, 10, 50, False), (3, 40, 10, 5, False), (6, 30, 10, 40, True)],
+    ("groups", "clients", "labels", "samples", "chosen", "weighting"),
+    [  # every fleet by one weighting
+        pytest.param(*fleet, weighting, marks=pytest.mark.slow if (i + j) % 2 else ())
+        for i, fleet in enumerate(
+            [(5, 8, 4, 30, False), (4, 60, 10, 50, False), (3, 40, 10, 5, False), (6, 30, 10, 40, True)]
+        )
+        for j, weighting in enumerate(("groups", "samples"))
+    ],
 )
 def test_sums_over_groups_give_the_intervals_of_counts_drawn_one_by_one(
     monkeypatch: pytest.MonkeyPatch, groups: int, clients: int, labels: int, samples: int, chosen: bool, weighting: str

@@ -210,7 +210,7 @@ def test_the_front_of_a_scenario_has_every_topology_with_its_rounds_seconds_and_
 
     scenario = load(None, {**FLEET, "network.client_link.up": ("uplink", "20Mbit/s")})
     _, rows, says = front.of_scenario(scenario)
-    answer = recommend(scenario)
+    answer = recommend(scenario, details=False)
     for ranked in answer.ranking:
         row = next(r for r in rows if r["topology"] == ranked.id and r["setting"] == "P = 1, K = 2")
         assert (row["rounds"], row["seconds"], row["bytes"]) == (
@@ -231,7 +231,7 @@ def test_the_tornado_of_a_scenario_is_what_recommend_says_with_one_number_change
     from planner.decide.rank import recommend
 
     loose = {**FLEET, "problem.target": ("target", 0.4)}
-    first = recommend(load(None, loose)).recommended
+    first = recommend(load(None, loose), details=False).recommended
     _, rows, _ = tornado.of_scenario(load(None, loose))
     for name in ("zeta", "A"):
         row = next(row for row in rows if row["name"] == name)
@@ -566,6 +566,7 @@ def test_answers_draw_themselves_on_axes() -> None:
     assert {"forest", "sensitivity", "hours", "front", "tiers"} <= set(dir(answer.plot))
 
 
+@pytest.mark.usefixtures("untossed", "few_draws")
 def test_other_answers_draw_what_their_reports_have() -> None:
     """Changes of `flip` are no ways to run: its report had them in a picture of time against traffic."""
     fleet = {"G": 4, "M": 3, "heterogeneity": "both", "link_sharing": "per-client", "objective": "time"}

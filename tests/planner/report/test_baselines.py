@@ -48,7 +48,7 @@ def test_time_of_a_baseline_is_its_rounds_times_its_round() -> None:
         assert row.time_seconds == pytest.approx(row.rounds * row.round_seconds, rel=1e-12)
 
 
-@pytest.mark.parametrize("rate", [1, 5])
+@pytest.mark.parametrize("rate", [1, pytest.param(5, marks=pytest.mark.slow)])
 def test_slow_links_of_servers_are_no_advice_for_one_tier_which_may_not_go_around_them(rate: int) -> None:
     """Both ratios, that of own links and that of servers' links shared by ten clients each, by fleets of one tier."""
     slow = {f"network.server_link.{part}": f"{rate}Mbit/s" for part in ("up", "down")}

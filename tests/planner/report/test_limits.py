@@ -78,7 +78,7 @@ def overlong(page: str) -> list[str]:
 @pytest.mark.parametrize(
     "command",
     [
-        pytest.param(one, marks=pytest.mark.slow if one.endswith("s.toml examples/hospitals.toml") else ())
+        pytest.param(one, marks=pytest.mark.slow if re.search(r"s\.toml examples/(hospitals|regions)", one) else ())
         for one in DOCUMENTED
     ],
 )
