@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import astuple
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -14,9 +15,13 @@ import planner
 from planner.data import grouping
 from planner.data.grouping_rules import Indices, Problem
 from planner.families.hhfl import question
+from planner.io import json_documents
 from planner.scenario import sections
 
 planner.Recommendation  # noqa: B018 - asking for it registers
+
+# Schemas follow from the classes alone: of each kind of document it is worked out once in a run, and not in every test.
+json_documents.schema_of = cache(json_documents.schema_of)
 
 
 @pytest.fixture
@@ -38,6 +43,12 @@ def unturned(monkeypatch: pytest.MonkeyPatch) -> None:
 def untossed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Changes that `flip` finds come without where a toss-up begins and ends, which takes most of its time."""
     monkeypatch.setattr("planner.decide.sensitivity._with_toss_up", lambda row, *_: row)
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports come without their pictures, which take most of their time."""
+    monkeypatch.setattr("planner.report.sheet.drawing.pictures", lambda _: ())
 
 
 @pytest.fixture

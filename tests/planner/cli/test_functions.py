@@ -137,7 +137,7 @@ def test_a_function_answers_what_the_command_does_and_shows_itself(
         answer.save(tmp_path / "a.json")
 
 
-@pytest.mark.usefixtures("unflipped", "few_draws")
+@pytest.mark.usefixtures("unflipped", "few_draws", "undrawn")
 def test_output_is_the_file_of_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     profile, page = tmp_path / "profile.json", tmp_path / "page.html"
@@ -200,6 +200,7 @@ class Polars:
         return stream.getvalue()
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_a_frame_stands_for_a_file(tmp_path: Path) -> None:
     file = tmp_path / "counts.csv"
     file.write_text(COUNTS)

@@ -191,7 +191,7 @@ def test_its_rows_are_the_csv_and_its_scenario_asks_the_same(phones: Path, plan,
     assert load(file) == load(Path(PHONES), told)
 
 
-@pytest.mark.usefixtures("unflipped")
+@pytest.mark.usefixtures("unflipped", "undrawn")
 def test_sliders_hold_what_gives_every_time_again(plan, tmp_path: Path) -> None:
     file = tmp_path / "report.html"
     words = ["-G", "3", "-M", "4", "--model-size", "5MB", "--objective", "time", "--link-sharing", "per-client"]
@@ -361,7 +361,7 @@ def test_pictures_and_sliders_are_at_the_counts_that_the_verdict_took(plan, tmp_
     assert f"; K = {answer['scenario']['K']['value']}" in page.seen()  # of the header, beside the sizes
 
 
-@pytest.mark.usefixtures("unflipped")
+@pytest.mark.usefixtures("unflipped", "undrawn")
 def test_a_report_grades_the_evidence_as_the_terminal_does(plan, tmp_path: Path) -> None:
     file = tmp_path / "r.html"
     words = ("-G", "4", "-M", "5", "--local-steps", "60", "--set", "plan.draws=256")
@@ -374,7 +374,7 @@ def test_a_report_grades_the_evidence_as_the_terminal_does(plan, tmp_path: Path)
     assert "rows whose whole order is the predicted one" in seen
 
 
-@pytest.mark.usefixtures("unflipped")
+@pytest.mark.usefixtures("unflipped", "undrawn")
 def test_the_subtitle_of_listed_groups_has_the_smallest_and_the_largest(plan, tmp_path: Path) -> None:
     file = tmp_path / "r.html"
     words = ("--config", str(ROOT / "examples" / "unequal_hospitals.toml"), "--report", str(file), "-q")
