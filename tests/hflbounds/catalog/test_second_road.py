@@ -367,7 +367,7 @@ def test_declared_directions(bound: Bound) -> None:
     for symbols, sign in ((bound.grows_with, 1), (bound.shrinks_with, -1)):
         for symbol in symbols:
             compared = 0
-            for i, numbers in enumerate(points(bound.id)[:4]):
+            for i, numbers in enumerate(points(bound.id)[:2]):
                 if symbol.name not in numbers:
                     continue
                 here = numbers[symbol.name]
@@ -631,7 +631,9 @@ def test_float64_values_lie_within_rigorous_enclosures() -> None:
 def test_a_statement_applies_where_the_second_encoding_says_so(name: str) -> None:
     bound, rng = catalogue()[name], random.Random(f"conditions {name}")
     seen = {True: 0, False: 0}
-    for _ in range(200):
+    for drawn in range(200):
+        if drawn >= 60 and min(seen.values()) >= 5:  # those that apply seldom, or nearly always, take more
+            break
         point = second.point(name, rng)
         rest = {n: rng.uniform(0.1, 4) for n in bound.needs if n not in point}  # what only a condition speaks of
         numbers = second_conditions.shaken({**rest, **point}, rng)
