@@ -48,9 +48,15 @@ EVERY = {**NETWORKS, **WIDER}
 
 
 @needs_compiler
-@pytest.mark.parametrize("blank", [False, True])
-@pytest.mark.parametrize("batch", [1, 6, 20, 33])
-@pytest.mark.parametrize("name", list(EVERY))
+@pytest.mark.parametrize(
+    ("name", "batch", "blank"),
+    [  # every network and batch with blank images or with others
+        pytest.param(name, batch, blank, marks=pytest.mark.slow if (i + j + k) % 2 else ())
+        for i, name in enumerate(EVERY)
+        for j, batch in enumerate((1, 6, 20, 33))
+        for k, blank in enumerate((False, True))
+    ],
+)
 def test_steps_are_those_of_automatic_differentiation(name: str, batch: int, blank: bool) -> None:
     """In blank images pixels tie within a pooled square: then the first of them counts, as in PyTorch."""
     network = EVERY[name]

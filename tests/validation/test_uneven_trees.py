@@ -74,8 +74,14 @@ def exact(node: Any) -> Any:
     return problem, problem.inputs[:, 0], problem.targets[:, 0]
 
 
-@every_tree
-@pytest.mark.parametrize("how", [{}, {"order": "random"}, {"drawn": True}])
+@pytest.mark.parametrize(
+    ("node", "words", "passes", "how"),
+    [  # every tree in one of the ways, or two
+        pytest.param(*case, how, marks=pytest.mark.slow if (i + j) % 2 else ())
+        for i, case in enumerate(CASES)
+        for j, how in enumerate(({}, {"order": "random"}, {"drawn": True}))
+    ],
+)
 def test_the_engine_is_the_reference(node: Any, words: str, passes: tuple[int, ...], how: dict[str, Any]) -> None:
     drawn = [2] * len(passes) if how.get("drawn") else None
     tree = made(node, words, passes, drawn=None, **({"order": "random"} if how else {}))

@@ -34,6 +34,7 @@ def test_importing_the_package_imports_next_to_nothing() -> None:
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.usefixtures("asked_once")
 def test_it_is_what_the_command_line_answers(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -131,6 +131,7 @@ def test_a_file_in_its_place_keeps_the_way_out_of_its_mistake(
     assert code == 2 and "counts.csv:2" in err and "counts.csv is" not in err
 
 
+@pytest.mark.usefixtures("asked_once")
 def test_the_main_job(plan) -> None:
     code, out, err = plan(*BASE)
     assert (code, err) == (0, "")

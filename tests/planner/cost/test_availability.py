@@ -7,7 +7,6 @@ import itertools
 import json
 import math
 import re
-import shlex
 from dataclasses import dataclass, replace
 from fractions import Fraction
 

@@ -299,7 +299,10 @@ def test_intervals_cover_at_their_rate(
     assert (np.abs(hits / times - 0.95) < 4 * math.sqrt(0.95 * 0.05 / times)).all(), hits / times
 
 
-@pytest.mark.parametrize(("samples", "clients", "groups", "spread_"), [(100, 100, 5, 0.5), pytest.param(30, 120, 6, 1.0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("samples", "clients", "groups", "spread_"),
+    [(100, 100, 5, 0.5), pytest.param(30, 120, 6, 1.0, marks=pytest.mark.slow)],
+)
 def test_groups_chosen_by_the_counts_are_not_believed(samples: int, clients: int, groups: int, spread_: float) -> None:
     rng = np.random.default_rng(3)
     shares = rng.dirichlet(np.full(10, spread_), clients)

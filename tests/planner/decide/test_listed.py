@@ -183,6 +183,7 @@ def test_places_of_a_list_are_said_to_change_nothing_without_a_network(tmp_path:
     assert [row.time_seconds for row in placed.rows] == [row.time_seconds for row in plain.rows]
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_of_unequal_groups_an_answer_says_what_races_showed_and_states_no_confidence(tmp_path: Path) -> None:
     """It counted cases of equal groups as evidence; the factors are those of the races, worked out from their file."""
     with (ROOT / "docs/evidence/unequal_groups.csv").open() as stream:

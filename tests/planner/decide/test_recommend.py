@@ -203,6 +203,7 @@ def test_without_noise_and_heterogeneity_all_four_tie() -> None:
         assert "without noise and heterogeneity" in result.verdict.text
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_topologies_that_are_one_algorithm_are_named_once_in_a_case() -> None:
     """With one group the top tier is neither star nor ring; with two it is one of them."""
     by_time = planner.recommend(groups=1, clients_per_group=32).verdict.cases[0]
@@ -231,6 +232,7 @@ def test_a_target_out_of_reach_is_no_answer_and_says_what_would_be() -> None:
         answer(G=10, M=10, H="both", problem__target=1e-90)
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_rounds_that_are_offered_are_enough_and_a_limit_holds_for_one_tier_too() -> None:
     asked: dict[str, Any] = {"G": 6, "M": 9, "heterogeneity": "inter", "target": "0.1%", "link_sharing": "per-client"}
     with pytest.raises(NoAnswerError) as refusal:
@@ -283,6 +285,7 @@ def test_printed_caps_alone_reverse_the_order() -> None:
     assert set(answer(**short, plan__cap="common").recommended) == set(TOPOLOGIES)
 
 
+@pytest.mark.usefixtures("unflipped")
 @pytest.mark.parametrize(
     "bounds", ["hflbounds.exact", "hflbounds.sharp", "zhou2026.thm1", "zhou2026.cor1", "zhou2026.thm1-proof"]
 )
@@ -366,6 +369,7 @@ def _finite(data: object) -> None:
         assert math.isfinite(data)
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_a_topology_that_needs_more_rounds_than_allowed_is_not_recommended() -> None:
     """Star-Star is quicker by the clock, but would need 1,167 rounds of the 800 allowed."""
     given = {"G": 12, "M": 25, "L": 1, "sigma": 1, "zeta": 1, "delta": 1}
@@ -482,6 +486,7 @@ def test_large_fleets_with_random_compute_times_are_answered_soon() -> None:
     assert "too large" in result.recommend.flips_searched
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_p_best_does_not_depend_on_which_of_a_and_l_was_given() -> None:
     given = {"G": 10, "M": 3, "K": 2, "sigma": 1, "zeta": 0.3, "delta": 0, "R": 300, "model__size": "45MB"}
     one, two = (answer(**given, **{name: 2.3 if name == "A" else 1}, details=True) for name in ("A", "L"))

@@ -695,6 +695,7 @@ def test_divisions_within_the_error_of_the_predictor_are_a_toss_up(
     )
 
 
+@pytest.mark.usefixtures("unflipped")
 @pytest.mark.parametrize(
     ("drawn", "everyone"),
     [

@@ -190,6 +190,7 @@ def test_a_recommendation_that_does_not_hold_on_the_target_is_told(tmp_path: Pat
     assert not export(same, target_of("flower"), tmp_path / "same").over_own_links
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_the_plan_of_a_toss_up_says_so(tmp_path: Path) -> None:
     scenario = planner.load_scenario(config=Path(__file__).parents[3] / "examples" / "hospitals.toml")
     made, said = plan(scenario), str(planner.recommend(scenario)).splitlines()[1]
@@ -201,6 +202,7 @@ def test_the_plan_of_a_toss_up_says_so(tmp_path: Path) -> None:
     assert told in (tmp_path / "run" / "README.md").read_text()
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_the_plan_of_an_answer_that_depends_says_on_what(tmp_path: Path) -> None:
     """What is best with own links is run and priced, and was called a toss-up of everything."""
     scenario = planner.load_scenario(G=10, M=10, heterogeneity="inter")
@@ -525,6 +527,7 @@ def test_groups_of_a_list_without_names_of_clients_run_in_nvflare(tmp_path: Path
     assert list(table["weights"])[2:] == ["north east/client1-1", "north east/client1-2", "south/client2-1"]
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_an_answer_is_exported_while_its_scenario_gives_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

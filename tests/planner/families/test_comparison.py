@@ -74,6 +74,7 @@ def test_the_ranking_stays(plan) -> None:
     assert {one["rounds"] for one in others[0]} == {None}
 
 
+@pytest.mark.usefixtures("unflipped", "few_draws")
 @pytest.mark.parametrize(
     ("words", "said"),
     [

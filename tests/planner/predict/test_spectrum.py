@@ -258,6 +258,7 @@ def test_a_share_is_of_the_gap_at_the_start_and_a_number_is_a_loss() -> None:
 BY_LOSS = ["--G", "4", "--M", "5", "--predictor", "spectrum", "--metric", "loss"]
 
 
+@pytest.mark.usefixtures("asked_once")
 def test_an_answer_says_that_its_target_is_a_loss_and_guarantees_nothing(plan: Any) -> None:
     code, out, err = plan("recommend", *BY_LOSS, "--target", "0.3", "--json")
     assert (code, err) == (0, "")
@@ -279,6 +280,7 @@ def test_an_answer_says_that_its_target_is_a_loss_and_guarantees_nothing(plan: A
     assert by_gradient["target"]["metric"] == "mean squared gradient"
 
 
+@pytest.mark.usefixtures("untossed", "settings_alone")
 def test_steps_and_rates_are_tuned_to_a_loss(plan: Any) -> None:
     code, out, err = plan("tune", *BY_LOSS, "--local-steps", "1:4", "--target", "20%", "--json")
     assert (code, err) == (0, "")

@@ -193,6 +193,7 @@ def test_a_target_that_would_be_refused_is_not_given_beside_a_count() -> None:
         planner.recommend(**asked, metric="accuracy", target=by_loss[2])
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_a_toss_up_whose_intervals_tell_all_apart_says_why_none_is_named() -> None:
     """Right in 16 of 32 such cases: a probability below that at which one is named, though intervals begin above 1."""
     fleet = {"G": 8, "M": 40, "heterogeneity": "both", "uplink": "12Mbit/s", "model_size": "28MB", "target": 0.397}

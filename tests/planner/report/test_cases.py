@@ -129,7 +129,9 @@ def test_both_cases_have_their_intervals_where_devices_stay_away() -> None:
             assert cell.replace(", ", ",") in line.replace(", ", ",")
 
 
-@pytest.mark.parametrize(("groups", "clients", "data"), [(2, 2, "inter"), (2, 40, "both")])
+@pytest.mark.parametrize(
+    ("groups", "clients", "data"), [(2, 2, "inter"), pytest.param(2, 40, "both", marks=pytest.mark.slow)]
+)
 def test_a_page_with_every_line_keeps_to_its_lines(groups: int, clients: int, data: str) -> None:
     """Toss-ups by every objective of which each is another one, a warning of two lines, and all else."""
     given: dict[str, Any] = {"groups": groups, "clients_per_group": clients, "heterogeneity": data}
@@ -214,7 +216,9 @@ CROWDED: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("tiers", CROWDED)
+@pytest.mark.parametrize(
+    "tiers", [pytest.param(tiers, marks=pytest.mark.slow if i % 3 else ()) for i, tiers in enumerate(CROWDED)]
+)
 def test_what_the_verdict_names_has_a_row_also_on_a_full_page(tiers: str) -> None:
     """Toss-ups of several objectives name up to four topologies each, and a full page had three rows."""
     answer = planner.recommend(tiers=tiers, **CROWDED[tiers])

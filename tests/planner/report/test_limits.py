@@ -110,7 +110,10 @@ def test_a_page_fits_and_says_the_same_as_every_other_form(plan, command: str) -
     "command",
     [
         "flip -G 17 -M 15 --heterogeneity iid --step-time 4.68s --sigma 0.244 --objective time",  # had 30 lines
-        "recommend --heterogeneity inter -K 13 --sigma 6.75 --rounds 529 --metric gradient --tiers 5/5/4",  # 27
+        pytest.param(
+            "recommend --heterogeneity inter -K 13 --sigma 6.75 --rounds 529 --metric gradient --tiers 5/5/4",  # 27
+            marks=pytest.mark.slow,
+        ),
         "recommend -G 8 -M 25 --heterogeneity inter -K 1 --rounds 1447 --availability 99%",  # 26
         "overlap ring:4,6,2,2 --heterogeneity inter",  # other links dropped for time: four rows
     ],

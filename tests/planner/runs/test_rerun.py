@@ -104,6 +104,7 @@ def test_the_answer_comes_again_and_is_the_same(plan, saved: str) -> None:
     assert len(out.splitlines()) == 1
 
 
+@pytest.mark.usefixtures("unflipped")
 @pytest.mark.parametrize("options", [("--target", "0.3"), ("--fleet", "fleet.csv", "--heterogeneity", "inter")])
 def test_what_options_replace_in_other_keys_of_the_file_is_not_kept(plan, options: tuple[str, ...]) -> None:
     """Rounds that defined the target, and counts of a fleet that is listed."""
@@ -329,6 +330,7 @@ def test_options_that_contradict(plan, saved: str) -> None:
     assert plan("rerun", "run.json", "--format", "markdown")[1].startswith("# Two wards")
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_the_pages_commands_print_what_it_shows(plan) -> None:
     shutil.copytree(ROOT / "examples", "examples")
     blocks = consoles((ROOT / "docs" / "python.md").read_text())
