@@ -301,7 +301,13 @@ RANDOM_ORDER_CASES = [
 ]  # sizes are G, M, P, K
 
 
-@pytest.mark.parametrize(("topology", "sizes", "scheme"), RANDOM_ORDER_CASES)
+@pytest.mark.parametrize(
+    ("topology", "sizes", "scheme"),
+    [  # every size and scheme in one topology or two
+        pytest.param(*case, marks=pytest.mark.slow if (i + TOPOLOGIES.index(case[0])) % 2 else ())
+        for i, case in enumerate(RANDOM_ORDER_CASES)
+    ],
+)
 def test_heterogeneity_sums_in_random_order(topology, sizes, scheme):
     """Means over all permutations, whether passes and groups share them or not."""
     s = Settings(topology, *sizes)

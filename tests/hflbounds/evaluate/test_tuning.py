@@ -186,7 +186,7 @@ def test_the_closed_form_without_a_trade_off() -> None:
 @named(HIDDEN)
 def test_hidden_constants_against_minimisation(bound: Bound) -> None:
     """Every cap; the step limited by hand-typed kappas, the value by the second encoding."""
-    for point in draw(bound.id, 4):
+    for point in draw(bound.id, 2):
         free, _ = least(bound.id, point, mpmath.mpf(10) ** 40)
         smooth = mpmath.mpf(point["L"])
         limits = {
@@ -209,7 +209,7 @@ def test_hidden_constants_against_minimisation(bound: Bound) -> None:
 @named(EXPLICIT)
 def test_explicit_constants_against_minimisation(bound: Bound) -> None:
     """Up to the pole of c2 and never beyond it, whatever cap is asked for."""
-    for point in draw(bound.id, 3):
+    for point in draw(bound.id, 2):
         pole = second.cap(bound.id, **point)
         limits = {
             "own": pole,

@@ -424,7 +424,9 @@ def test_digamma_against_mpmath() -> None:
         assert digamma(np.array(x)) == pytest.approx(wanted, rel=1e-12, abs=1e-12)
 
 
-@pytest.mark.parametrize(("intra", "inter", "samples"), [(0.1, 0.3, 100), (1, 1, 100), (20, 5, 50)])
+@pytest.mark.parametrize(
+    ("intra", "inter", "samples"), [pytest.param(0.1, 0.3, 100, marks=pytest.mark.slow), (1, 1, 100), (20, 5, 50)]
+)
 def test_concentrations_are_found_again(intra: float, inter: float, samples: int) -> None:
     found, covered = [], []
     for seed in range(12):
@@ -761,7 +763,7 @@ def _digits() -> tuple[np.ndarray, np.ndarray]:
     return x / 16, y
 
 
-@pytest.mark.parametrize(("intra", "inter"), [(0.1, 10), (0.3, 1), (0.1, 0.3)])
+@pytest.mark.parametrize(("intra", "inter"), [(0.1, 10), pytest.param(0.3, 1, marks=pytest.mark.slow), (0.1, 0.3)])
 def test_counts_say_the_ratio_of_gradients_at_the_start_and_with_gram_in_training(intra: float, inter: float) -> None:
     x, y = _digits()
     rng = np.random.default_rng(0)

@@ -989,7 +989,10 @@ def test_a_setting_beyond_which_several_tie_is_a_toss_up_in_the_table(request: p
     "asked",
     [
         {"heterogeneity": "zeta=4.75,delta=0.19", "link_sharing": "per-server", "uplink": "12Mbit/s"},
-        {"heterogeneity": "zeta=1.2,delta=0.2", "link_sharing": "per-server", "bounds": "hflbounds.sharp"},
+        pytest.param(
+            {"heterogeneity": "zeta=1.2,delta=0.2", "link_sharing": "per-server", "bounds": "hflbounds.sharp"},
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_recommend_names_a_toss_up_between_the_values_that_flip_says(asked: dict[str, Any]) -> None:

@@ -70,17 +70,23 @@ def price_of(here: Budgets, objective: str) -> float:
     return needed * {"rounds": 1, "time": seconds, "traffic": here.edges(FEW.n)}[objective]
 
 
-@pytest.mark.parametrize("objective", ["rounds", "time", "traffic"])
+LIMITED = [
+    Limits(edges=20),
+    Limits(edges=17, hubs=(1, 10)),
+    Limits(per_hub=7.5, hubs=(2, 6)),
+    Limits(edges=26, per_node=3.4, per_hub=8.0),
+    Limits(edges=24, fixed={"b_sh": 2}),
+    Limits(edges=24, per_hub=9, fixed={"b_hs": 3}, hubs=(2, 5)),
+    Limits(per_node=3.0, hubs=(2, 7), fixed={"b_hh": 1}),
+]
+
+
 @pytest.mark.parametrize(
-    "limits",
-    [
-        Limits(edges=20),
-        Limits(edges=17, hubs=(1, 10)),
-        Limits(per_hub=7.5, hubs=(2, 6)),
-        Limits(edges=26, per_node=3.4, per_hub=8.0),
-        Limits(edges=24, fixed={"b_sh": 2}),
-        Limits(edges=24, per_hub=9, fixed={"b_hs": 3}, hubs=(2, 5)),
-        Limits(per_node=3.0, hubs=(2, 7), fixed={"b_hh": 1}),
+    ("limits", "objective"),
+    [  # all limits by one objective, or two
+        pytest.param(limits, objective, marks=pytest.mark.slow if (i + j) % 2 else ())
+        for i, limits in enumerate(LIMITED)
+        for j, objective in enumerate(("rounds", "time", "traffic"))
     ],
     ids=str,
 )

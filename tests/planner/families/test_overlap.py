@@ -725,7 +725,9 @@ def test_help_states_the_steps_that_are_assumed(plan) -> None:
     assert silent["verdict"] == said["verdict"]
 
 
-@pytest.mark.parametrize("words", [("-H", "inter"), ("-H", "both", "--objective", "time")])
+@pytest.mark.parametrize(
+    "words", [("-H", "inter"), pytest.param(("-H", "both", "--objective", "time"), marks=pytest.mark.slow)]
+)
 def test_it_flips_at_the_steps_where_it_says(plan, words: tuple[str, ...], request: pytest.FixtureRequest) -> None:
     """A search over every number, each asked for as a user would."""
     words = ("examples/coverage57.csv", *words)
@@ -750,8 +752,8 @@ def test_it_flips_at_the_steps_where_it_says(plan, words: tuple[str, ...], reque
     [
         (0, ("-H", "intra", "--rounds", "20")),
         (0, ("-H", "inter", "--objective", "time")),
-        (1, ("-H", "intra", "--objective", "time")),
-        (4, ("-H", "both", "--objective", "time")),
+        pytest.param(1, ("-H", "intra", "--objective", "time"), marks=pytest.mark.slow),
+        pytest.param(4, ("-H", "both", "--objective", "time"), marks=pytest.mark.slow),
     ],
 )
 def test_each_number_of_a_change_and_its_neighbour_are_asked_again(

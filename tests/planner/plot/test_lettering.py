@@ -100,8 +100,14 @@ def test_every_line_has_its_name_next_to_it(kind, name):
         assert words.count(title) == 1, words
 
 
-@pytest.mark.parametrize("name", TREES)
-@pytest.mark.parametrize("kind", ["forest", "hours", "links", "tiers", "tornado"])
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [  # every kind with one of the trees
+        pytest.param(kind, name, marks=pytest.mark.slow if (i + j) % 2 else ())
+        for i, kind in enumerate(["forest", "hours", "links", "tiers", "tornado"])
+        for j, name in enumerate(TREES)
+    ],
+)
 def test_nor_in_deeper_trees(kind, name):
     _, (figure, _, _) = shown(kind, TREES[name])
     check_texts(figure)

@@ -53,6 +53,10 @@ DOCUMENTED = (
 )
 
 
+# Commands that take long where others print the same kind of page.
+LIKE_OTHERS = r"s\.toml examples/(hospitals|regions)|overlays|tune -G 12|-M 100000$"
+
+
 @pytest.fixture
 def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(ROOT)
@@ -77,10 +81,7 @@ def overlong(page: str) -> list[str]:
 @pytest.mark.usefixtures("searched_once", "asked_once")
 @pytest.mark.parametrize(
     "command",
-    [
-        pytest.param(one, marks=pytest.mark.slow if re.search(r"s\.toml examples/(hospitals|regions)", one) else ())
-        for one in DOCUMENTED
-    ],
+    [pytest.param(one, marks=pytest.mark.slow if re.search(LIKE_OTHERS, one) else ()) for one in DOCUMENTED],
 )
 def test_a_page_fits_and_says_the_same_as_every_other_form(plan, command: str) -> None:
     """The table, the verdict alone, all details, and for most commands JSON with the keys that all share."""

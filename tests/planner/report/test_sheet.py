@@ -336,7 +336,13 @@ SEARCHED = {
 
 
 @pytest.mark.usefixtures("unflipped")
-@pytest.mark.parametrize("words", SEARCHED.values(), ids=SEARCHED)
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(words, id=name, marks=pytest.mark.slow if name == "group rounds" else ())
+        for name, words in SEARCHED.items()
+    ],
+)
 def test_pictures_and_sliders_are_at_the_counts_that_the_verdict_took(plan, tmp_path: Path, words) -> None:
     file, shared = tmp_path / "r.html", ("--uplink", "20Mbit/s", "--link-sharing", "per-client")
     code, out, _ = plan("recommend", *words, *shared, "--set", "plan.draws=256", "--report", str(file), "--json")
