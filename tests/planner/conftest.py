@@ -21,7 +21,7 @@ from planner.scenario import sections
 planner.Recommendation  # noqa: B018 - asking for it registers
 
 # Schemas follow from the classes alone: of each kind of document it is worked out once in a run, and not in every test.
-json_documents.schema_of = cache(json_documents.schema_of)
+json_documents.schema_of = cache(json_documents.schema_of)  # type: ignore[assignment]  # it is called alike
 
 
 @pytest.fixture
