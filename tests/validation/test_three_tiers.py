@@ -23,7 +23,13 @@ def test_the_example_is_of_400_phones_that_a_server_goes_through_twice() -> None
     assert (SIZES, PASSES, EXAMPLE.names) == ((4, 5, 20), (1, 1, 2), ("region", "edge server", "phone"))
 
 
-@pytest.mark.parametrize("topology", all_topologies(3).values(), ids=str)
+@pytest.mark.parametrize(
+    "topology",
+    [  # every second is each pattern on each tier
+        pytest.param(topology, id=str(topology), marks=pytest.mark.slow if name.count("ring") % 2 else ())
+        for name, topology in all_topologies(3).items()
+    ],
+)
 def test_the_engine_runs_the_fleet_literally(topology: Topology) -> None:
     check_engine(topology.sized(SIZES, passes=PASSES), K=1, rounds=2)
 

@@ -335,7 +335,7 @@ LEARNT = {
     ("text", "swap", "options", "status", "first", "following", "way"),
     [
         (LOSS + "1 + (0 * outputs).sum(1).mean()", {}, (), "constant", "the loss stayed at 1", None, "with --force"),
-        (
+        pytest.param(
             "",
             ONE_LABEL,
             ("--metric", "accuracy"),
@@ -343,6 +343,7 @@ LEARNT = {
             "the accuracy stayed at",
             "--metric loss",
             "--metric loss",
+            marks=pytest.mark.slow,
         ),
         (
             "",

@@ -60,14 +60,20 @@ def pull(place: tuple[int, ...], moment: tuple[int, ...], k: int, x: np.ndarray)
     return np.tanh(x - centre) + 0.1 * x
 
 
-@pytest.mark.parametrize("chain", [False, True])
+RUN = (
+    *product(FOUR, (FLEET, PARTLY, {**FLEET, "order": "random", "seed": 5})),
+    *(("-".join(three), TREE) for three in product(("star", "ring"), repeat=3)),
+    ("star", {"settings": {"network.tiers": "star:5", "plan.draws": 0}}),
+    ("ring", {"settings": {"network.tiers": "ring:5", "plan.draws": 0}}),
+)
+
+
 @pytest.mark.parametrize(
-    ("topology", "scenario"),
-    [
-        *product(FOUR, (FLEET, PARTLY, {**FLEET, "order": "random", "seed": 5})),
-        *(("-".join(three), TREE) for three in product(("star", "ring"), repeat=3)),
-        ("star", {"settings": {"network.tiers": "star:5", "plan.draws": 0}}),
-        ("ring", {"settings": {"network.tiers": "ring:5", "plan.draws": 0}}),
+    ("topology", "scenario", "chain"),
+    [  # every run with steps of a client one by one or in a chain
+        pytest.param(topology, scenario, chain, marks=pytest.mark.slow if (i + i // 2 + j) % 2 else ())
+        for i, (topology, scenario) in enumerate(RUN)
+        for j, chain in enumerate((False, True))
     ],
 )
 def test_the_loop_is_the_literal_reference(topology: str, scenario: dict, chain: bool, tmp_path: Path) -> None:
