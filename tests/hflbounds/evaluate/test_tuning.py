@@ -55,13 +55,12 @@ def named(bounds: tuple[Bound, ...]) -> Any:
 
 
 # A rate has no step to cap, and an explicit formula is its own range: there "none" is tested to be "own" once.
-BOUNDS_AND_CAPS = pytest.mark.parametrize(
-    ("bound", "cap"),
-    [(b, cap) for b in HIDDEN for cap in ("own", "none", 1e-2)]
-    + [(b, cap) for b in EXPLICIT for cap in ("own", "common")]
-    + [(b, "own") for b in RATES],
-    ids=lambda x: str(getattr(x, "id", x)),
-)
+CAPPED = [
+    *((b, cap) for b in HIDDEN for cap in ("own", "none", 1e-2)),
+    *((b, cap) for b in EXPLICIT for cap in ("own", "common")),
+    *((b, "own") for b in RATES),
+]
+BOUNDS_AND_CAPS = pytest.mark.parametrize(("bound", "cap"), CAPPED, ids=lambda x: str(getattr(x, "id", x)))
 
 
 @pytest.fixture(autouse=True)
@@ -398,7 +397,14 @@ def least_value(bound: Bound, point: dict[str, float], rounds: int, cap: Any) ->
     return least(bound.id, numbers, limit, digits=7)[1]  # a minimum is flat: 1e-7 in the step is 1e-14 in the value
 
 
-@BOUNDS_AND_CAPS
+@pytest.mark.parametrize(
+    ("bound", "cap"),
+    [  # every bound, and half of them without a cap or with that of all
+        pytest.param(bound, cap, marks=pytest.mark.slow if cap in ("none", "common") and i % 4 in (0, 3) else ())
+        for i, (bound, cap) in enumerate(CAPPED)
+    ],
+    ids=lambda x: str(getattr(x, "id", x)),
+)
 def test_rounds_against_brute_force(bound: Bound, cap: Any) -> None:
     """Count up from one round until the second encoding, minimised by golden section, meets the target."""
     point = without(draw((bound.id, cap), 1)[0], "R")
