@@ -33,7 +33,7 @@ PAPERS_ALPHA = 2.0  # the largest that xie2024 recommends, Appendix H; erratum x
 BOUNDED, RUN = 2, 16  # regions of the runs that judge the bound, and most regions of any: validation/claims/hga_*.py
 FAR_APART = 3.0  # slowest region over fastest from which on the race of docs/asynchrony.md, by time, is named
 RATIO = 8.0  # slowest region over fastest in that race
-RACE_FIRST = "Race FedBuff ({buffers}) and FedAsync first: "
+RACE_FIRST = "Race FedBuff ({means}) and FedAsync (each model mixed in) first: "
 RACED = "with a region 8x as slow{here} they took 0.19x to 0.55x the time in one race."
 ALIKE = "Regions are equally fast: not waiting gains nothing."
 OTHER_RULES = (  # what the first two of them amount to
@@ -206,8 +206,8 @@ def _of_other_rules(found: Answer) -> tuple[float | None, str]:
             if elsewhere
             else "It covers no FedBuff or FedAsync, which may be faster: race them."
         )
-    buffers = some_buffers(found.regions)
-    race = RACE_FIRST.format(buffers=f"buffer{'s' * (len(buffers) > 1)} {join([str(one) for one in buffers])}")
+    sizes = join([str(one) for one in some_buffers(found.regions)], "or")
+    race = RACE_FIRST.format(means=f"means of {sizes} updates" if sizes != "1" else "each update added")
     own = "" if times(apart) == times(RATIO) else f" (here {times(apart)})"
     return None, race + (f"your {elsewhere}" if elsewhere else RACED.format(here=own))
 
@@ -267,7 +267,7 @@ def document(answer: Asynchronous) -> Document:
     if source := (given := answer.asynchronous["region_times"])["source"]:
         facts.append(("Regions", _regions(given["seconds"], source)))
     if (apart := answer.asynchronous["race_first_from"]) and (status := answer.verdict.status) != "unreachable":
-        below, turns = ("below", "no race is named") if status == "race-first" else ("above", "race first")
+        below, turns = ("below", "the bound decides") if status == "race-first" else ("above", "race first")
         facts.append(("Changes", f"slowest region {below} {times(apart)} -> {turns}"))
     return told(answer, table, kind="Buffers for slow regions", facts=facts)
 

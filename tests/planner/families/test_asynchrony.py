@@ -377,7 +377,7 @@ def test_steps_of_all_regions_are_told_to_be_of_another_bound_than_the_target(pl
     found = json.loads(plan("async", "-G", "4", "-M", "5", "--speed-ratio", "8", "--json")[1])
     waiting = next(row for row in found["rows"] if row["id"] == "buffer-4")
     assert waiting["steps"]["value"] != found["scenario"]["R"]["value"]
-    assert "steps have another bound" in found["target"]["defined_by"]
+    assert "buffers by their own bound" in found["target"]["defined_by"]
     given = json.loads(plan("async", "-G", "4", "-M", "5", "--speed-ratio", "8", "--target", "50%", "--json")[1])
     assert "another bound" not in given["target"]["defined_by"]
 
@@ -393,7 +393,8 @@ def test_a_staleness_has_its_kind_in_the_table_and_one_advice(plan) -> None:
     for most, wanted in (("3", "."), ("6", ". A buffer of 2 takes in more updates per second, but has no guarantee.")):
         out = " ".join(plan(*FIXED, "--max-staleness", most)[1].split())
         assert out.startswith(
-            "Race FedBuff (buffers 1 and 2) and FedAsync first: with a region 8x as slow they took 0.19x "
+            "Race FedBuff (means of 1 or 2 updates) and FedAsync (each model mixed in) first: with a region 8x as "
+            "slow they took 0.19x "
         )
         assert f"With HGA-FL, by its bound, wait for all 3 regions{wanted} Target:" in out
         assert "Next hfl-plan pilot HOOK.py --systems trees,hga --slowdowns 1,1.2,8" in out
@@ -422,7 +423,7 @@ def test_how_far_apart_regions_are_when_the_advice_changes_is_said(plan) -> None
     """It turned from waiting to racing at 3x, and no line said so."""
     pages = {ratio: " ".join(plan("async", "-G", "3", "-M", "6", "--speed-ratio", ratio)[1].split()) for ratio in "24"}
     assert pages["2"].startswith("By the bound, ") and "region above 3x -> race first" in pages["2"]
-    assert pages["4"].startswith("Race ") and "region below 3x -> no race is named" in pages["4"]
+    assert pages["4"].startswith("Race ") and "region below 3x -> the bound decides" in pages["4"]
 
 
 def test_times_of_regions_say_first_what_they_are_for() -> None:
