@@ -72,6 +72,7 @@ class _Search:
     """What is tried, and what is asked of it."""
 
     scenario: Scenario
+    asked: Question  # as the scenario has it
     question: Question  # with its target as a number
     wanted: Wanted
     budget: Budget
@@ -269,7 +270,8 @@ def _more_steps(search: _Search, best: Iterable[Choice]) -> str:
 def _shared(search: _Search) -> tuple[str, ...]:
     """What would be recommended if clients shared their link, with its toss-up; none where the budget allows none."""
     scenario = search.scenario.with_link(sharing="per-server")
-    there = replace(search, scenario=scenario, question=search.question.varied(network=scenario.network))
+    own, fixed = (question.varied(network=scenario.network) for question in (search.asked, search.question))
+    there = replace(search, scenario=scenario, asked=own, question=fixed)
     found = there.choices()
     best = tuning.front(dict.fromkeys(found), search.weighed)
     if not any(map(search.budget.allows, best)):
@@ -310,6 +312,8 @@ def _plan(search: _Search, one: Choice, **marks: Any) -> Plan:
 def _tied(search: _Search, chosen: Choice) -> tuple[Choice, ...]:
     """What `recommend` cannot tell from the choice at its K and P, within the budget, with that choice, best first."""
     at = tuning.with_steps(search.question, chosen.P, chosen.K)
+    if (_passes(search.asked), search.asked.values["K"]) == (chosen.P, chosen.K):  # what is drawn moves the target
+        at = search.asked
     here = standing(at, search.scenario, search.aim)
     same = tuning.choices(search.question, [chosen.P], [chosen.K], here.best)
     within = {one.topology: one for one in same if search.budget.allows(one)}
@@ -507,7 +511,7 @@ def _search(asked: Question, scenario: Scenario, wanted: Wanted) -> _Search:
         )
     budget, question = wanted.budget(), tuning.with_one_target(asked)
     error = predictor_record.pair_factor(asked, 0.5)
-    return _Search(scenario, question, wanted, budget, error, among, steps, exchanges, most, beyond)
+    return _Search(scenario, asked, question, wanted, budget, error, among, steps, exchanges, most, beyond)
 
 
 def _topology(name: str, known: Sequence[str]) -> str:

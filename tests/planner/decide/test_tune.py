@@ -853,3 +853,27 @@ def test_what_of_a_saving_is_within_the_error_is_said_where_another_exceeds_it(t
         assert one.verdict.text.startswith("Use ") and " for its traffic: " in one.verdict.text
     two = planner.tune(groups=4, clients_per_group=4)
     assert "within the predictor's error" not in two.verdict.text
+
+
+COUNTS = """client,group,normal,pneumonia,fracture,effusion
+H1,north,577,39,113,71
+H2,north,277,53,33,37
+H3,north,618,52,77,53
+H4,south,143,302,168,187
+H5,south,119,108,65,109
+H6,south,320,832,83,264
+H7,south,551,1663,188,599
+H8,coast,1419,477,739,365
+H9,coast,445,1108,639,808
+"""
+
+
+@pytest.mark.usefixtures("all_draws")
+def test_at_its_own_steps_the_toss_up_is_that_of_recommend(tmp_path: Path) -> None:
+    """What is drawn moves a target that follows from it: to that as a number Ring-Star was in the toss-up too."""
+    file = tmp_path / "counts.csv"
+    file.write_text(COUNTS)
+    told = {"data": file, "uplink": "50Mbit/s", "link_sharing": "per-client", "model_size": "20MB"}
+    found, here = planner.tune(**told, local_steps="5", group_rounds="1"), planner.recommend(**told, local_steps=5)
+    tied = {row.topology for row in found.rows if row.toss_up or row.recommended}
+    assert tied == set(here.recommended) and len(tied) > 1
