@@ -13,6 +13,7 @@ from planner.decide import participation, tuning
 from planner.decide.advice import ask_sharing, assumptions, race, sharing_turns
 from planner.decide.compression import about_compression
 from planner.decide.explain import at_most, known_values, target_of
+from planner.decide.single_tier import beside
 from planner.decide.tuned import MOST_SAID, Plan, Rates, Searched, Start, Tuned
 from planner.decide.tuning import Aim, Budget, Choice
 from planner.decide.verdict import algorithms, one_tier, sharing_is_open, standing
@@ -162,7 +163,8 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     tuning.known(found, weighed)
     present = tuning.choices(question, [_passes(asked)], [int(asked.values["K"])], search.among)
     best = tuning.front(dict.fromkeys((*found, *present)), weighed)
-    better = search.recommended((*found, *present), best, way=_more_steps(search, best))
+    way = "" if any(map(budget.allows, best)) else f"{_one_tier_within(search, best)}{_more_steps(search)}"
+    better = search.recommended((*found, *present), best, way=way)
     given = search.least(present) or min(present, key=budget.overrun, default=None)
     near = predictor_record.of(asked)
     saved = _saved_on_record(asked, scenario, given, better)
@@ -256,9 +258,21 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     )
 
 
-def _more_steps(search: _Search, best: Iterable[Choice]) -> str:
-    """Say that more local steps than were measured keep to a budget, where nobody chose them and no others do."""
-    if search.wanted.local_steps is not None or any(map(search.budget.allows, best)):
+def _one_tier_within(search: _Search, best: Sequence[Choice]) -> str:
+    """Say that one tier keeps to a budget, which no choice does."""
+    near, limits = min(best, key=search.budget.overrun), search.budget.limits
+    at = tuning.with_steps(search.question, near.P, near.K)
+    for one in beside(at) if search.wanted.topology is None else ():
+        if all(one.amount(aim, at.network) <= limit for aim, limit in limits.items()):
+            takes = join([tuning.WRITE[aim](one.amount(aim, at.network)) for aim in limits])
+            name = one.title.partition(",")[0].replace("Seq.", "Sequential")
+            return f" Without servers in between {name} takes {takes}, with as many local steps."
+    return ""
+
+
+def _more_steps(search: _Search) -> str:
+    """Say that more local steps than were measured keep to a budget, where nobody chose them."""
+    if search.wanted.local_steps is not None:
         return ""
     more = replace(search, steps=tuning.whole_numbers("--local-steps", MORE_STEPS, ()))
     if not any(map(search.budget.allows, more.choices())):

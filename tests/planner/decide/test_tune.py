@@ -24,6 +24,7 @@ from planner.errors import NoAnswerError, ScenarioError
 from planner.predict.evidence import table
 from planner.predict.question import ask
 from planner.scenario.resolve import load
+from planner.scenario.units import format_duration
 
 # What would change an answer is looked at in no test here.
 pytestmark = pytest.mark.usefixtures("unflipped", "few_draws")
@@ -877,3 +878,17 @@ def test_at_its_own_steps_the_toss_up_is_that_of_recommend(tmp_path: Path) -> No
     found, here = planner.tune(**told, local_steps="5", group_rounds="1"), planner.recommend(**told, local_steps=5)
     tied = {row.topology for row in found.rows if row.toss_up or row.recommended}
     assert tied == set(here.recommended) and len(tied) > 1
+
+
+def test_where_no_choice_keeps_to_a_time_one_tier_that_does_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "counts.csv"
+    file.write_text(COUNTS)
+    told = {"data": file, "uplink": "50Mbit/s", "link_sharing": "per-client", "model_size": "20MB"}
+    with pytest.raises(NoAnswerError, match="Without servers in between FedAvg takes ") as refused:
+        planner.tune(**told, local_steps="5", group_rounds="1", within="20min")
+    target = planner.tune(**told, local_steps="5", group_rounds="1").target.value
+    alone = planner.recommend(**told, local_steps=5, target=target).row("fedavg")
+    assert f"FedAvg takes {format_duration(alone.time_seconds)}, with as many" in str(refused.value)
+    with pytest.raises(NoAnswerError) as refused:
+        planner.tune(**told, local_steps="5", group_rounds="1", within="2min")
+    assert "FedAvg" not in str(refused.value)
