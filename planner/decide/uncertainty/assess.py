@@ -105,10 +105,10 @@ def _next(drawn: Sequence[Drawn], share: Estimate, tiers: Sequence[str], *, ever
         moved = [(d.alone.swing, input_words(d.name, tiers), d.alone) for d in drawn if d.alone is not None]
         swing, name, ends = max(moved, key=lambda m: m[0])
         if swing > 1e-9:
-            return [f"Moved alone, {name} changes the lead over the runner-up most."]
+            return [f"Moved alone, {name} changes the lead over the next best most."]
         if ends.margin_low >= LARGEST_MARGIN:
-            return [f"The runner-up takes more than {math.exp(LARGEST_MARGIN):.0f}x as much for all sampled inputs."]
-        return ["No sampled input changes the lead over the runner-up."]
+            return [f"The next best takes more than {math.exp(LARGEST_MARGIN):.0f}x as much for all sampled inputs."]
+        return ["No sampled input changes the lead over the next best."]
     ordered = sorted(known, key=lambda item: -item[1].value)
     most = [ordered[0]]
     for item in ordered[1:3]:
@@ -117,7 +117,7 @@ def _next(drawn: Sequence[Drawn], share: Estimate, tiers: Sequence[str], *, ever
     little = [name for name, index in known if index.high <= LITTLE]
     between = [item for item in ordered if item not in most and item[0] not in little]
     parts = [join([f"{name} ({percent(index.value)})" for name, index in some]) for some in (most, between) if some]
-    said = f"Sensitivity of the lead over the runner-up: {', then '.join(parts)}"
+    said = f"Sensitivity of the lead over the next best: {', then '.join(parts)}"
     if share.value < SURE:
         said += f". Measure {join([name for name, _ in most])} first"
     if little:

@@ -563,7 +563,7 @@ def test_the_sentence_names_what_to_measure() -> None:
     found = assess(question, told, ["star-star"])
     assert found is not None
     assert found.inputs.said == (
-        "Sensitivity of the lead over the runner-up: zeta (100 %). Measure zeta first. Under 5 %: delta and sigma.",
+        "Sensitivity of the lead over the next best: zeta (100 %). Measure zeta first. Under 5 %: delta and sigma.",
     )
 
 
@@ -574,7 +574,7 @@ def test_as_many_inputs_are_named_as_make_most_of_the_lead(weight: float, named:
     question = fixed(told, lambda v: {"star-star": 100.0, "star-ring": 150 * v["zeta"] * v["delta"] ** weight, **FAR})
     found = assess(question, told, ["star-star"])
     assert found is not None
-    assert found.inputs.said[0].split(". Measure")[0].split(", then ")[0].endswith(f"lead over the runner-up: {named}")
+    assert found.inputs.said[0].split(". Measure")[0].split(", then ")[0].endswith(f"lead over the next best: {named}")
 
 
 def test_three_inputs_are_named_at_the_most() -> None:
@@ -587,7 +587,7 @@ def test_three_inputs_are_named_at_the_most() -> None:
 
     found = assess(fixed(told, law), told, ["star-star"])
     assert found is not None
-    named = found.inputs.said[0].split("runner-up: ")[1].split(". Measure")[0].split(", then ")[0]
+    named = found.inputs.said[0].split("next best: ")[1].split(". Measure")[0].split(", then ")[0]
     shares = [int(part.split("%")[0]) for part in named.split("(")[1:]]
     assert len(shares) == 3 and all(22 <= share <= 28 for share in shares)
 
