@@ -233,7 +233,7 @@ def _decided(found: Mapping[str, Mapping[str, Standing]], beside: Sequence[Basel
     also = "; by time also on link sharing" if cases[0].status == "depends" else ""
     text = f"Depends on the objective{also}."
     if all(one.status == "toss-up" for case in cases for one in (case.cases or (case,))):
-        text = f"Toss-up by each objective, of its own topologies{also.replace('on link', 'by link')}."
+        text = f"Each objective has a toss-up of its own{'; by time, link sharing decides which' if also else ''}."
     return Verdict(status="depends", on="objective", cases=cases, text=text)
 
 

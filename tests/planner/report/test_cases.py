@@ -137,7 +137,7 @@ def test_a_page_with_every_line_keeps_to_its_lines(groups: int, clients: int, da
     given: dict[str, Any] = {"groups": groups, "clients_per_group": clients, "heterogeneity": data}
     answer = planner.recommend(**given, availability="97%", settings={"plan.draws": 256})
     lines = str(answer).splitlines()
-    assert lines[0] == "Toss-up by each objective, of its own topologies; by time also by link sharing."
+    assert lines[0] == "Each objective has a toss-up of its own; by time, link sharing decides which."
     assert len(lines) <= 25 and sum(line.startswith("Warning") for line in lines) == 1
 
 
