@@ -363,7 +363,7 @@ def change(
     beyond = f"-> {join(which, 'or') if which else 'target not reached'}"
     what, even, now = words(one.parameter), one.break_even, one.now
     if isinstance(even, str) or even is None or isinstance(now, str) or now is None:
-        settles = len(best) > 1 and bool(which) and set(one.best_beyond) < set(best)
+        settles = len(best) > len(which) == 1 and set(one.best_beyond) < set(best)
         said = MEANS.get((one.parameter, str(even))) or OPTIONS.get(one.parameter, what + " {}").format(even)
         return f"{said} {beyond}{ALONE * settles}{one.more}"
     leads = f"{beyond} {'leads' if len(which) == 1 else 'lead'}" if which else beyond
