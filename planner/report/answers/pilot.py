@@ -19,7 +19,7 @@ from planner.harness.pilot import Wanted, on_hook, on_model
 from planner.io.atomic import place
 from planner.io.listings import Listing, listing
 from planner.io.progress import progress
-from planner.io.wording import counted, join, names, percent, times, title
+from planner.io.wording import counted, join, names, names_or, percent, times, title
 from planner.predict.pilot import way_out
 from planner.report.document import COLUMNS, Block, Column, Section, Sentences, Table, numeric
 from planner.report.page import brief, shortened_to
@@ -216,8 +216,7 @@ def _verdict(pilot: Pilot) -> str:
         since = "" if found.since == pilot.rounds else f", and has been since round {found.since}"
         return f"{names(found.best)} is first by {kind} after {rounds}{since}."
     if found.status == "toss-up":
-        told = [title(name) for name in found.best]
-        return f"Toss-up by {kind} after {rounds}: {' or '.join(told)}."
+        return f"Toss-up by {kind} after {rounds}: {names_or(found.best)}."
     if found.status == "too-short":
         ahead = f" {names(found.best)} was in front when it was stopped." if found.best else ""
         return f"It cannot be told yet: the budget ended before the topologies could be compared.{ahead}"
