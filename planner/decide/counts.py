@@ -531,6 +531,9 @@ def _cautions(found: _Search, rows: Sequence[Division], along: Mapping[str, Sequ
             f"With P = 1 {title(str(stars[0].best))} is one algorithm, however clients are grouped. Differences of "
             "its rounds between divisions come from the predictor; those of time and traffic from the division."
         )
+    shared = chosen.known[SHARING].value == "per-server" and chosen.objective in CLOCKED
+    if shared and chosen.grouping != "given" and len({row.groups for row in rows}) > 1:
+        yield "Each group brings a link that its clients share, so that more groups are more links, at no cost here."
     free = {"rounds": ("P", "K", *DRAWN), "traffic": ("K",)}.get(chosen.objective, ())
     unpaid = [symbol for symbol in choices if symbol in free]
     if unpaid and first.total > 0:
