@@ -34,6 +34,8 @@ from planner.scenario.units import parse_duration, parse_size
 FAR = 2.0  # times the predictor's error: from there on what is saved is no matter of it
 TEMPERED = 0.95  # of what is predicted: what was saved on record is said from there down
 MOST = 20_000  # choices that are looked at
+EVERY = 64  # numbers of a range of K or P that are all tried,
+MANY = 600  # where no more pairs come of them
 MORE_STEPS = "1:64"  # local steps to try beyond those that measured runs had
 LESS = 0.05  # of what decides: a step beyond measured runs that saves less is not pointed at
 WORTH = 0.5  # of time times traffic: a choice that takes less is pointed at beside the one within a budget
@@ -511,8 +513,11 @@ def _told(scenario: Scenario, wanted: Wanted) -> Scenario:
 def _search(asked: Question, scenario: Scenario, wanted: Wanted) -> _Search:
     most, (P, K) = tuning.on_record(asked), tuning.usual(asked)
     P, K = ([*few, own] if own <= most else few for few, own in ((P, _passes(asked)), (K, int(asked.values["K"]))))
-    steps = tuning.whole_numbers("--local-steps", wanted.local_steps, {*K})
-    exchanges = tuning.whole_numbers("--group-rounds", wanted.group_rounds, {*P})
+    for whole in (EVERY, 0):
+        steps = tuning.whole_numbers("--local-steps", wanted.local_steps, {*K}, whole)
+        exchanges = tuning.whole_numbers("--group-rounds", wanted.group_rounds, {*P}, whole)
+        if len(steps) * len(exchanges) <= MANY:
+            break
     given = None if wanted.group_rounds is None else exchanges, None if wanted.local_steps is None else steps
     beyond = [] if all(given) else tuning.a_step_beyond(asked, *given)
     most = math.inf if all(given) else most

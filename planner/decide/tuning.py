@@ -388,8 +388,8 @@ def described(choice: Choice) -> str:
     return f"{choice.topology.title()} with {choice.passes} = {choice.P}, K = {choice.K}"
 
 
-def whole_numbers(option: str, text: str | None, default: Iterable[int]) -> list[int]:
-    """Read ``5``, ``1,2,5`` and ``1:64``; a range has its ends and small numbers and powers between."""
+def whole_numbers(option: str, text: str | None, default: Iterable[int], whole: int = 0) -> list[int]:
+    """Read ``5``, ``1,2,5`` and ``1:64``; a range of over so many has its ends and small numbers and powers between."""
     if text is None:
         return sorted(default)
     found: set[int] = set()
@@ -402,5 +402,6 @@ def whole_numbers(option: str, text: str | None, default: Iterable[int]) -> list
                 "Write 5, or 1,2,5, or 1:64."
             )
         doubled = [2**i for i in range(21)]
-        found |= {low, high, *(n for n in (*LADDER, *doubled) if low < n < high)}
+        between = (*LADDER, *doubled) if high - low >= whole else range(low, high)
+        found |= {low, high, *(n for n in between if low < n < high)}
     return sorted(found)
