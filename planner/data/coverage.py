@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from hflbounds.coverage import ring, triangle
 from hflbounds.errors import DomainError
+from planner.data.homes import balanced, by_name
 from planner.errors import ScenarioError
 from planner.io.csv_rows import LARGEST_TABLE, Cells, CsvTable, Ids, Row
 
@@ -44,13 +45,45 @@ class Layout:
     # of shape (clients, servers): of one model over a link, in plain transfers; 0 where there is no link
     airtime: Floats
     home: Indices  # the index of the one server each client has in HFL
-    home_given: bool  # whether the input says so; else clients go where fewest are
+    home_given: bool  # whether the input says so; else they are `balanced`
     warnings: tuple[str, ...] = ()  # what was left out
+    listed: tuple[tuple[str, ...], tuple[str, ...]] | None = None  # clients and servers as they came, where sorted
 
     @cached_property
     def links(self) -> NDArray[np.bool_]:
         """Of shape (clients, servers)."""
         return np.asarray(self.airtime > 0)
+
+    @property
+    def homes_open(self) -> bool:
+        """Whether homes were chosen where there was a choice."""
+        return not self.home_given and bool((self.links.sum(axis=1) > 1).any())
+
+    @property
+    def sorted(self) -> Layout:
+        """The same by names, so that nothing depends on the order of rows, sums and ties included."""
+        rows, columns = by_name(self.clients), by_name(self.servers)
+        return replace(self._taken(rows, columns), listed=self.listed or (self.clients, self.servers))
+
+    @property
+    def as_listed(self) -> Layout:
+        """The same in the order of the input."""
+        if self.listed is None:
+            return self
+        rows, columns = (
+            np.array([index[name] for name in names if name in index], dtype=np.int64)
+            for names, index in zip(self.listed, map(_index, (self.clients, self.servers)), strict=True)
+        )
+        return replace(self._taken(rows, columns), listed=None)
+
+    def _taken(self, rows: Indices, columns: Indices) -> Layout:
+        return replace(
+            self,
+            clients=tuple(self.clients[i] for i in rows),
+            servers=tuple(self.servers[n] for n in columns),
+            airtime=self.airtime[np.ix_(rows, columns)],
+            home=np.argsort(columns)[self.home[rows]],
+        )
 
     @cached_property
     def known(self) -> dict[Hashable, Any]:
@@ -258,25 +291,15 @@ def _checked(
         verb = "reaches" if len(idle) == 1 else "reach"
         told = ", ".join(f"{name!a:.40}" for name in idle[:3])
         warnings.append(f"{told}{more} {verb} no client: without clients a server changes nothing, and is left out.")
-    airtime = airtime[:, kept]
-    places = None if home is None else np.searchsorted(kept, home)
-    return Layout(
-        source,
-        clients,
-        tuple(servers[n] for n in kept),
-        airtime,
-        _least_loaded(airtime > 0) if places is None else places,
-        places is not None,
-        tuple(warnings),
-    )
+    airtime, servers = airtime[:, kept], tuple(servers[n] for n in kept)
+    if home is not None:
+        return Layout(source, clients, servers, airtime, np.searchsorted(kept, home), True, tuple(warnings))
+    rows, columns = by_name(clients), by_name(servers)
+    chosen, best = balanced(airtime[np.ix_(rows, columns)])
+    if not best:
+        warnings.append("Homes are balanced one client at a time, as there are many: a column home would say them.")
+    return Layout(source, clients, servers, airtime, columns[chosen][np.argsort(rows)], False, tuple(warnings))
 
 
-def _least_loaded(links: NDArray[np.bool_]) -> Indices:
-    """Homes where nobody says them: clients with the fewest servers first, each where fewest clients are."""
-    found = np.zeros(len(links), dtype=np.int64)
-    load = np.zeros(links.shape[1], dtype=np.int64)
-    for i in np.argsort(links.sum(axis=1), kind="stable"):
-        own = np.flatnonzero(links[i])
-        found[i] = own[np.argmin(load[own])]
-        load[found[i]] += 1
-    return found
+def _index(names: tuple[str, ...]) -> dict[str, int]:
+    return {name: i for i, name in enumerate(names)}

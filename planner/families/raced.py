@@ -128,8 +128,8 @@ def at_home(layout: Layout, groups: Sequence[int]) -> Layout:
         client, server = int(lost[0]), int(homes[lost[0]])
         raise ScenarioError(
             f"--coverage: client {client + 1}, {layout.clients[client]!a:.40}, is in group {server + 1}, and server "
-            f"{server + 1}, {layout.servers[server]!a:.40}, does not reach it. List clients group by group, and "
-            "servers in the order of the groups.",
+            f"{server + 1}, {layout.servers[server]!a:.40}, does not reach it. List clients group by group, as "
+            "the hook returns them, and servers in the order of the groups.",
             code="E002",
         )
     return replace(layout, home=homes, home_given=True)

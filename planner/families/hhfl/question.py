@@ -120,7 +120,7 @@ def pose(
     """
     one_of(upload, get_args(Upload), "--upload")
     one_of(objective, get_args(Objective), "--objective")
-    layout = read_layout(coverage)
+    layout = read_layout(coverage).sorted
     frame = Frame(config, said)
     if target is not None and "problem.rounds" in said:
         raise ScenarioError(

@@ -14,7 +14,8 @@ from planner.families.hhfl import model
 from planner.families.hhfl.calibration import LAYOUT
 from planner.families.hhfl.model import PRICE
 from planner.families.hhfl.question import CLAIMS, DRAWS, FACTOR, Answer, Best, Question, in_words
-from planner.io.answers import NextStep, Quantity, Sensitivity, Status, Told, Verdict
+from planner.families.hhfl.question import Verdict as Answered
+from planner.io.answers import Assumption, NextStep, Quantity, Sensitivity, Status, Told, Verdict
 from planner.io.csv_rows import csv_text
 from planner.io.parts import field
 from planner.io.wording import counted, percent, shortened, times
@@ -29,7 +30,9 @@ KEPT = "kept.csv"  # of a command that writes the links to keep
 MORE = 1.05  # times what the best takes now: from there on it is said of a count that it takes more
 LEAST = 0.01  # of a share of draws that is stated, and of one that is not
 RATIOS = "ratios to HFL"
+RACE = "measures overlap on your own model and data; the hook's clients in the order of the coverage, server by server"
 UPLOADS = {"each": "every server is sent to apart", "once": "all servers of a client hear one upload"}
+HOMES = (Assumption(key="homes", value="balanced", effect="each client's one server in HFL: a column home says it"),)
 OPTION = (
     *("links", "lambda2", "parts", "gap_erased", "gap_passed_on", "drift", "beta", "alpha", "local_steps"),
     *("bound_rounds", "rounds", "seconds", "bytes", "airtime_seconds", "seconds_per_round"),
@@ -77,19 +80,20 @@ def answered(found: Answer) -> Overlap:
     if found.every is not None and _every(found) is not None:
         options.append(("hfl-every", "HFL, Ge = 1", found.every))
     defined = f"the loss that HFL reaches after {question.rounds:,.0f} rounds" if question.target is None else ""
+    shared = parts(
+        question.scenario,
+        CLAIMS,
+        (*LEARNED, *CLOCK),
+        _warnings(found),
+        {
+            "verdict": _reasons(found),
+            **({"break-even": [change(one, {"hfl": "HFL", "hhfl": "HHFL"}) for one in changes]} if changes else {}),
+            "links": _drops(found),
+            "basis": _basis(found),
+        },
+    )
     return Overlap(
-        **parts(
-            question.scenario,
-            CLAIMS,
-            (*LEARNED, *CLOCK),
-            _warnings(found),
-            {
-                "verdict": _reasons(found),
-                **({"break-even": [change(one, {"hfl": "HFL", "hhfl": "HHFL"}) for one in changes]} if changes else {}),
-                "links": _drops(found),
-                "basis": _basis(found),
-            },
-        ),
+        **shared | {"assumptions": (*HOMES * question.layout.homes_open, *shared["assumptions"])},
         objective=question.objective,
         metric="loss",
         target=target(found.target, "loss gap", defined, RATIOS if _met(found) else WORST),
@@ -153,7 +157,7 @@ def raced(layout: Layout, local_steps: int, edge_rounds: int) -> NextStep:
     coverage = layout.source if len(layout.source) <= LONGEST else "FILE.csv"
     race = ("hfl-plan", "pilot", "HOOK.py", "--systems", "trees,hhfl", "--coverage", coverage)
     steps = ("--local-steps", str(local_steps), "--group-rounds", str(edge_rounds), "-o", "pilot.json")
-    return NextStep(argv=race + steps, why="measures overlap on your own model and data")
+    return NextStep(argv=race + steps, why=RACE)
 
 
 def _ratio(found: Answer, best: Best) -> Quantity:
@@ -253,7 +257,11 @@ def _share(share: float) -> str:
 
 
 def links_as_csv(layout: Layout) -> str:
-    """Write links and homes in a form that is read again; where airtimes are alike, servers keep their order."""
+    """Write links and homes in a form that is read again, in the order of the input.
+
+    Where airtimes differ there is a row for each link.
+    """
+    layout = layout.as_listed
     homes = [layout.servers[n] for n in layout.home]
     if {*layout.airtime.flat} <= {0.0, 1.0} and not {"client", "server", "home"} & {*layout.servers}:
         marks = layout.links.astype(int).tolist()
@@ -393,13 +401,18 @@ def _warnings(answer: Answer) -> Iterator[str]:
             "The rates are taken to be each client's own. If the clients of a server share them, --link-sharing "
             "per-server, the busiest server sets the pace."
         )
+    if answer.best.verdict != "nothing to weigh" and (np.diff(question.layout.as_listed.home) < 0).any():
+        yield (
+            "The race takes clients server by server: those of the coverage are in another order, which it refuses. "
+            "Sort its rows by home (--output writes homes), the columns of servers and the hook's clients alike."
+        )
 
 
 def _basis(answer: Answer) -> Iterator[str]:
     question, task = answer.question, answer.question.task
     known_gaps = question.gaps.points is not None
     where = "label shares" if known_gaps else "gaps that point in all directions alike, exact means"
-    homes = "as given" if question.layout.home_given else "each the least loaded of its client's servers"
+    homes = "as given" if question.layout.home_given else "balanced, then those of least airtime"
     ratio = model.spectral_ratio(task, answer.apart.lambda2, answer.best.weighed.lambda2)
     drifts = f"HFL {ratio:.3g} times HHFL" if math.isfinite(ratio) else "HHFL has none"
     yield (
