@@ -369,7 +369,7 @@ def change(
     leads = f"{beyond} {'leads' if len(which) == 1 else 'lead'}" if which else beyond
     if isinstance(even, int):
         return f"{what} = {format_break_even(even)} {leads}{one.more}"  # farther away the present best may lead again
-    return f"{what} {'above' if even > now else 'below'} {format_break_even(even, one.unit)} {leads}"
+    return f"{what} {'above' if even > now else 'below'} {format_break_even(even, one.unit)} {leads}{one.more}"
 
 
 def warned(answer: Answer) -> Iterator[tuple[str, str]]:

@@ -49,6 +49,7 @@ DRAWN = ("sigma", "zeta", "delta", "mu", "A")
 Verdict = Literal["worth it", "race first", "not worth it", "cannot tell", "nothing to weigh"]
 MOST_ASKED, LOOKED = 40, 60_000  # other inputs asked for a change: at most, and removals of links that they may try
 BESIDE = (1, 2, 4, 8)  # how far from a change it is looked whether the answer stays
+FINER = 64  # parts of a step of delta/sigma between which it is looked where overlap leads: of 0.1 %
 MOST_TRIED = 6  # coverages with links dropped that a change of an input is looked at with
 CLAIMS = "hhfl-"  # that ids of claims about overlap begin with
 
@@ -320,6 +321,15 @@ class Flip:
     at: int  # the nearest such number
     last: int | None  # the last before the answer is that of now again; None where it stays, as far as was looked
     takes: float | None = None  # what HFL takes there over the best now; None where the target is not reached
+    verdict: Verdict | Literal[""] = ""  # at that number; empty where it was not looked at
+
+
+@dataclass(frozen=True)
+class Gap:
+    """The gap between servers over sigma where overlap begins to lead."""
+
+    at: float
+    below: Verdict | Literal[""]  # the verdict just below it; empty where it was not looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -335,7 +345,7 @@ class Answer:
     also: Best  # by time, or by airtime where time decides
     gain_below: float  # gain of the best to a tenth of the loss gap at the start
     runs: tuple[Run, ...]  # that gains are held to
-    flip: float | None  # gap between servers over sigma from which overlap is worth it
+    flip: Gap | None  # from which overlap leads
     # local steps (E) and edge rounds (Ge) at which the gain is on the break-even's other side
     flips: Mapping[str, Flip]
 
@@ -547,6 +557,13 @@ class _Asked:
                     self.known[number] = _best(one, common).leads
         return self.known.get(number)
 
+    def verdict(self, number: int) -> Verdict | Literal[""]:
+        """The verdict at another number; empty where runs say nothing, or no room is left."""
+        if self.room and (one := self.pose(number)) is not None:
+            with suppress(NoAnswerError):
+                return _best(one, _common(one)).verdict
+        return ""
+
     def turn(self, at: int, near: int) -> Flip | None:
         """Find where the answer is another than at a number, beginning near another; None where that is not found."""
         now, way, begun = self(at), 1 if near > at else -1, self(near)
@@ -608,7 +625,8 @@ def _flips(question: Question, best: Best, common: _Common) -> dict[str, Flip]:
                     near[value > at] = value
         turns = (asked.turn(at, value) for value in near.values())
         if flip := next(filter(None, turns), None):
-            found[name] = replace(flip, takes=_takes(posed(name, flip.at), best, common))
+            takes, verdict = _takes(posed(name, flip.at), best, common), asked.verdict(flip.at)
+            found[name] = replace(flip, takes=takes, verdict=verdict)
     return found
 
 
@@ -627,19 +645,22 @@ def _takes(there: Question | None, best: Best, common: _Common) -> float | None:
     return float(getattr(found, price) / getattr(best.kept, price))
 
 
-def _flip(question: Question, best: Best) -> float | None:
-    """The gap between servers over sigma from which overlap is worth it, all else as it is; None without one."""
+def _flip(question: Question, best: Best) -> Gap | None:
+    """The gap between servers over sigma from which overlap leads, all else as it is; None without one."""
     task, layout, gaps = question.task, question.layout, question.gaps
     if not task.sigma or gaps.points is not None or len(np.unique(layout.home)) == 1 or task.Ge == 1:
         return None
     at = np.geomspace(LEAST_DELTA, 100, 161)
+    numbers = question.scenario.known  # zeta and delta, as whoever tries a gap gives both
+    given = {name: replace(numbers[name], origin=cast(Any, "given")) for name in ("zeta", "delta")}
+    scenario = replace(question.scenario, known={**numbers, **given})
 
-    def posed(i: int) -> Question | None:
-        if not 0 <= i < len(at):
+    def posed(grid: Floats, i: int) -> Question | None:
+        if not 0 <= i < len(grid):
             return None
-        there = Gaps(gaps.zeta, float(at[i]) * task.sigma)
+        there = Gaps(gaps.zeta, float(grid[i]) * task.sigma)
         gamma = (there.zeta**2 + there.delta**2) / (2 * task.mu)
-        return replace(question, gaps=there, task=replace(task, Gamma=gamma))
+        return replace(question, gaps=there, task=replace(task, Gamma=gamma), scenario=scenario)
 
     factors = np.ones((len(at), len(DRAWN)))
     factors[:, 2] = at
@@ -648,5 +669,11 @@ def _flip(question: Question, best: Best) -> float | None:
     above = _worth(one, best, factors, question.calibration.power(at))
     if not above.any() or above[0]:
         return None
-    flip = _Asked(posed, {0: False}, _room(best)).turn(0, int(np.argmax(above)))
-    return None if flip is None else float(at[flip.at])
+    coarse = _Asked(partial(posed, at), {0: False}, _room(best))
+    flip = coarse.turn(0, int(np.argmax(above)))
+    if flip is None:
+        return None
+    grid = np.geomspace(at[flip.at - 1], at[flip.at], FINER + 1)
+    finer = _Asked(partial(posed, grid), {0: False, FINER: True}, coarse.room)
+    edge = finer._edge(FINER, 0)
+    return Gap(float(at[flip.at]), "") if edge is None else Gap(float(grid[edge]), finer.verdict(edge - 1))

@@ -47,15 +47,18 @@ class Attached(Method):
 
 
 class Turn(Sensitivity):
-    """A count from which it is the other way round."""
+    """A number from which it is the other way round."""
 
+    verdict: str = field("what the answer is there; empty where that was not looked at", default="")
     takes: Quantity | None = field("what HFL takes there over the best now, to the same target", default=None)
     objective: str = field("that it takes it of", default="")
 
     @property
     def more(self) -> str:
-        """Say that it takes more there."""
-        return f", at {times(self.takes)} the {self.objective}" if self.takes is not None and self.takes > MORE else ""
+        """Say that it is open there, and that it takes more."""
+        leads = " (toss-up)" if self.verdict == "cannot tell" else ""
+        more = self.takes is not None and self.takes > MORE
+        return f"{leads}, at {times(self.takes)} the {self.objective}" if more else leads
 
 
 class Overlap(Told):
@@ -210,8 +213,9 @@ def _changes(found: Answer) -> Iterator[Turn]:
     """The gap between servers, the local steps and the edge rounds from which it is the other way round."""
     question, flip = found.question, found.flip
     gap, best = question.unevenness, found.best
-    if flip is not None and gap > flip and best.leads:
-        yield Turn(parameter="delta/sigma", now=gap, break_even=flip, best_beyond=("hfl",), method="searched")
+    if flip is not None and gap > flip.at and best.leads:
+        turn = Turn(parameter="delta/sigma", now=gap, break_even=flip.at, best_beyond=("hfl",), method="searched")
+        yield turn.replaced(verdict=flip.below)
     other = "hfl" if best.leads else "hhfl"
     for name, one in sorted(found.flips.items(), reverse=True):
         at: int | str = one.at
@@ -219,6 +223,7 @@ def _changes(found: Answer) -> Iterator[Turn]:
             at = f"{one.at} alone" if one.last == one.at else "{} to {}".format(*sorted((one.at, one.last)))
         now = getattr(question.task, name)
         turn = Turn(parameter=name, now=now, break_even=at, best_beyond=(other,), method="searched")
+        turn = turn.replaced(verdict=one.verdict)
         yield turn if one.takes is None else turn.replaced(takes=Quantity(one.takes), objective=best.objective)
 
 
@@ -294,7 +299,7 @@ def _data(answer: Answer) -> dict[str, Any]:
         "gain": {
             **asdict(best.gain),
             "runs": [asdict(run) for run in answer.runs],
-            "worth_from_delta_over_sigma": answer.flip,
+            "worth_from_delta_over_sigma": None if answer.flip is None else answer.flip.at,
             "p_above_break_even": best.probability,
             "draws": 0 if best.probability is None else DRAWS,
         },
@@ -354,7 +359,7 @@ def _reasons(answer: Answer) -> Iterator[str]:
     elif _differs(answer):
         yield f"For {also.objective} it is best{also.without}. Add --objective {also.objective} for the list."
     if answer.flip is not None:
-        yield f"It is worth it from delta/sigma of about {answer.flip:.2g}, all else as it is."
+        yield f"HHFL takes less from delta/sigma of about {answer.flip.at:.2g}, all else as it is."
 
 
 def _drops(answer: Answer) -> list[str]:

@@ -735,9 +735,10 @@ def test_a_count_that_takes_more_is_not_offered_without_saying_so(plan) -> None:
     found = json.loads(plan(*words, "1", "--json")[1])
     [change] = [one for one in found["sensitivity"] if one["parameter"] == "Ge"]
     assert (change["break_even"], change["best_beyond"], change["objective"]) == (3, ["hhfl"], "airtime")
-    assert f"Ge = 3 -> HHFL leads, at {change['takes']['value']:.2g}x the airtime" in plan(*words, "1")[1]
+    assert f"Ge = 3 -> HHFL leads (toss-up), at {change['takes']['value']:.2g}x the airtime" in plan(*words, "1")[1]
     assert plan(*words, "1")[1].startswith("By the bound and runs, not worth it")  # runs corrected its numbers
     there = json.loads(plan(*words, "3", "--json")[1])
+    assert there["verdict"]["status"] == "toss-up"
     rows = {row["id"]: row["airtime_seconds"]["value"] for row in there["rows"]}
     assert change["takes"]["value"] == pytest.approx(rows["hfl"] / rows["hfl-every"], rel=0.1)  # to another loss
     [back] = [one for one in there["sensitivity"] if one["parameter"] == "Ge"]
@@ -802,6 +803,29 @@ def test_it_flips_where_it_says(plan, request: pytest.FixtureRequest) -> None:
     request.getfixturevalue("unturned")  # from here on
     below, above = (answer(plan, *words, "-H", f"zeta=0,delta={at * x:.6f}")["gain"] for x in (0.9, 1.1))
     assert below["expected"] < 75 / 57 < above["expected"]
+
+
+@pytest.mark.parametrize("layout", ["triangle:14,4,1", "drawn"])
+def test_beyond_a_gap_the_page_says_what_was_said_of_it(
+    plan, tmp_path: Path, layout: str, request: pytest.FixtureRequest
+) -> None:
+    """It said that HFL leads below 0.891, and at 0.88 the page had HHFL before it: steps of the search were of 6 %."""
+    coverage = write_links(tmp_path / "c.csv", drawn_links()) if layout == "drawn" else layout
+    words = ("overlap", coverage, "--sigma", "1", "-H")
+    [told] = [
+        one
+        for one in json.loads(plan(*words, "zeta=0,delta=3", "--json")[1])["sensitivity"]
+        if one["parameter"] == "delta/sigma"
+    ]
+    at = told["break_even"]
+    page = " ".join(plan(*words, f"zeta=0,delta={1.2 * at}", "--explain")[1].split())
+    said = f"delta/sigma below {at:.3g} -> HFL leads" + " (toss-up)" * (told["verdict"] == "cannot tell")
+    assert f"{said};" in page or f"{said} " in page
+    request.getfixturevalue("unturned")  # from here on
+    below, above = (answer(plan, *words[1:], f"zeta=0,delta={at * x}") for x in (0.999, 1.0001))
+    assert below["verdict"] == told["verdict"]
+    assert below["gain"]["expected"] < below["break_even"]["objective"]
+    assert above["gain"]["expected"] > above["break_even"]["objective"]
 
 
 @pytest.mark.usefixtures("unturned")
@@ -869,6 +893,7 @@ def test_each_number_of_a_change_and_its_neighbour_are_asked_again(
         way = 1 if ends[0] > one["now"] else -1
         assert [leads(option, end) for end in ends] == [not now] * len(ends)
         assert leads(option, ends[0] - way) is now
+        assert answer(plan, str(path), *words, option, str(ends[0]))["verdict"] == one["verdict"]
         if isinstance(one["break_even"], str) and ends[-1] + way:
             assert leads(option, ends[-1] + way) is now
 
