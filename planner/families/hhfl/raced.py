@@ -35,6 +35,7 @@ class Raced:
     scenario: Scenario
     question: Question  # about the trees that raced
     layout: Layout  # links of HHFL, with the groups that raced as homes
+    regrouped: bool  # whether these are other homes than those of the coverage, which are asked about without a pilot
     cost: Airtime
     objective: Objective
     rounds: Mapping[str, float]  # of HFL and of HHFL
@@ -73,7 +74,7 @@ def solve(
     assert scenario.pilot is not None  # noqa: S101 - see `is_asked`
     if not all(link.whole for link in scenario.network.named.values()):
         raise ScenarioError("--payload: what compression saves is known of trees alone. Leave it out.", code="E005")
-    layout = _layout(coverage, scenario.pilot)
+    layout, regrouped = _layout(coverage, scenario.pilot)
     raced = {
         "fleet.local_steps": scenario.pilot.fleet.local_steps,
         "fleet.group_rounds": scenario.pilot.fleet.passes[-1],
@@ -95,6 +96,7 @@ def solve(
         scenario=scenario,
         question=question,
         layout=layout,
+        regrouped=regrouped,
         cost=cost,
         objective=cast(Objective, objective),
         rounds={"hfl": float(f"{hfl:.9g}"), "hhfl": hhfl},
@@ -103,8 +105,8 @@ def solve(
     )
 
 
-def _layout(coverage: str, pilot: Pilot) -> Layout:
-    """The coverage as it raced."""
+def _layout(coverage: str, pilot: Pilot) -> tuple[Layout, bool]:
+    """The coverage as it raced, and whether its homes are others there."""
     fleet, found = pilot.fleet, read_layout(coverage)
     one = pilot.runner(HHFL)
     counts = f"--local-steps {fleet.local_steps} --group-rounds {fleet.passes[-1]}"
@@ -119,4 +121,5 @@ def _layout(coverage: str, pilot: Pilot) -> Layout:
             "--pilot: its regions differ in speed, which is not timed with HHFL. Race it without --systems hga."
         )
     groups = fleet.children[1] if fleet.children else [fleet.sizes[1]] * fleet.sizes[0]
-    return at_home(found, groups)
+    raced = at_home(found, groups)
+    return raced, bool((raced.home != found.home).any())

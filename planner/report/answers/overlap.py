@@ -187,21 +187,25 @@ def _verdict(found: Answer) -> Verdict:
     if least is not None:
         every = f"HFL with Ge = 1 takes {times(least)} the {aim}: try that first. "
         every += f"Overlap at Ge = {found.question.task.Ge}: "
-    if best.verdict == "cannot tell":
-        text = _begun(every, f"toss-up for {aim}, HHFL{best.without} takes {times(ratio)} of HFL's {aim}.")
-        return Verdict(status="toss-up", best=(own, "hfl"), ratio=ratio, text=text)
-    said, by_other = in_words(best.verdict), in_words(found.also.verdict).removeprefix("a ")
     text, also = (f"for {one.objective} ({times(_ratio(found, one))}{one.without})" for one in (best, found.also))
-    text = f"{said} {text} and {also}" if said == by_other else f"{said} {text}, {by_other} {also}"
+    text = both(best.verdict, text, found.also.verdict, also)
     predicted = "race first" in (best.verdict, found.also.verdict)
-    text = _begun(every, text if best.verdict == "race first" else f"by the bound and runs, {text}")
+    text = _begun(every, f"by the bound and runs, {text}" if best.verdict in ("worth it", "not worth it") else text)
     text += ": race it before you build it." if predicted else "."
+    if best.verdict == "cannot tell":
+        return Verdict(status="toss-up", best=(own, "hfl"), ratio=ratio, text=text)
     if best.verdict == "not worth it":
         return Verdict(status="not-worth-it", best=("hfl",), ratio=ratio, text=text)
     if not every and found.question.scenario.known["Ge"].origin == "default":
         text += f" That is with Ge = {found.question.task.Ge}; with Ge = 1, which `recommend` assumes, it never is."
     status: Status = "race-first" if best.verdict == "race first" else "best"
     return Verdict(status=status, best=(own,), ratio=ratio, text=text)
+
+
+def both(own: Answered, by_own: str, other: Answered, by_other: str) -> str:
+    """Say what is true by the objective and by another, each with its words."""
+    said, also = (in_words(one).removeprefix("a ") for one in (own, other))
+    return f"{said} {by_own} and {by_other}" if said == also else f"{said} {by_own}, {also} {by_other}"
 
 
 def _begun(before: str, text: str) -> str:

@@ -8,11 +8,11 @@ from typing import Any
 
 from planner.decide.explain import target_of
 from planner.families.hhfl.model import Objective
-from planner.families.hhfl.question import CLAIMS, in_words
+from planner.families.hhfl.question import CLAIMS
 from planner.families.hhfl.raced import HHFL, Raced
 from planner.io.answers import NextStep, NumberOrigin, Quantity, Status, Verdict
 from planner.io.wording import times
-from planner.report.answers.overlap import Attached, Overlap, raced
+from planner.report.answers.overlap import Attached, Overlap, both, raced
 from planner.report.answers.recommend import of_the_pilot
 from planner.report.families import CLOCK, parts
 
@@ -67,7 +67,9 @@ def _rows(found: Raced) -> Iterator[Attached]:
 
 
 def _run_as(found: Raced) -> Iterator[str]:
-    """How many rounds are run where those of the race are not whole, in which few of them tell more."""
+    """How many rounds are run where those of the race are not whole, in which few of them tell more; other homes."""
+    if found.regrouped:
+        yield "Homes are the pilot's groups; without it, others."
     rounds = found.rounds["hhfl"]
     if math.ceil(rounds) > rounds * (1 + found.scenario.resolution):
         yield f"HHFL runs {math.ceil(rounds)} whole rounds, as `recommend` counts."
@@ -90,12 +92,9 @@ def _verdict(found: Raced) -> Verdict:
     aim = found.objective
     other: Objective = "time" if aim != "time" else "airtime"
     own = found.verdict(aim)
-    also = in_words(found.verdict(other)).removeprefix("a ")
     ratio = _ratio(found, aim)
-    if own == "cannot tell":
-        text = f"Toss-up for {aim}: in your pilot HHFL takes {times(ratio)} of HFL's {aim}."
-    else:
-        text = f"In your pilot, {own} for {aim} ({times(ratio)}), {also} for {other} ({times(_ratio(found, other))})."
+    by_own, by_other = f"for {aim} ({times(ratio)})", f"for {other} ({times(_ratio(found, other))})"
+    text = f"In your pilot, {both(own, by_own, found.verdict(other), by_other)}."
     if found.steps[1] == 1:
         text += " With one edge round between cloud rounds HHFL is Star-Star."
     status, best = STATUS[own]

@@ -1095,10 +1095,9 @@ def test_what_is_said_of_time_beside_airtime_is_what_is_said_where_time_decides(
     for one, other in (("airtime", "time"), ("time", "airtime")):
         text = asked[one]["verdict"]["text"]
         assert text.partition("Ge = 5: ")[2].startswith("toss-up") == (words[one] == "toss-up")
-        if words[one] != "toss-up":
-            assert f"{words[one]} for {one} (" in f"p{text[1:]}{text}"
-            assert (f" and for {other} (" if len({*words.values()}) == 1 else f", {words[other]} for {other} (") in text
-            assert ("race it before you build it" in text) == (said["race first"] in words.values())
+        assert f"{words[one]} for {one} (" in f"p{text[1:]}{text}"
+        assert (f" and for {other} (" if len({*words.values()}) == 1 else f", {words[other]} for {other} (") in text
+        assert ("race it before you build it" in text) == (said["race first"] in words.values())
         assert ("HFL with Ge = 1 takes 0." in text) == (words[one] != "not worth it")
     once = json.loads(plan(*command, "--Ge", "1", "--json")[1])["verdict"]["text"]
     assert "not worth it for airtime" in once and "`recommend`" not in once

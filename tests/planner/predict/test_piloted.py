@@ -444,8 +444,14 @@ def of_overlap(folder: Path, pace: float, wide: float = 1.02, **more: Any) -> Pa
     [
         (1.6, 1.02, "best", "In your pilot, worth it for airtime (0.78x [0.77, 0.8])"),
         (1.0, 1.02, "not-worth-it", "In your pilot, not worth it for airtime (1.2x [1.2, 1.3])"),
-        (1.6, 1.4, "toss-up", "Toss-up for airtime: in your pilot HHFL takes 0.78x [0.6, 1.09] of HFL's airtime."),
-        (1.25, 1.001, "toss-up", "Toss-up for airtime"),  # 20 links in place of 16 are the break-even
+        (
+            1.6,
+            1.4,
+            "toss-up",
+            "In your pilot, toss-up for airtime (0.78x [0.6, 1.09]), worth it for time (0.63x [0.4, 0.9]).",
+        ),
+        # 20 links in place of 16 are the break-even
+        (1.25, 1.001, "toss-up", "In your pilot, toss-up for airtime (1x [1.00, 1]), worth it for time ("),
     ],
 )
 def test_overlap_is_judged_by_the_rounds_of_the_pilot(
@@ -465,13 +471,22 @@ def test_overlap_is_judged_by_the_rounds_of_the_pilot(
     own = planner.overlap(COVERAGE, local_steps=2, edge_rounds=5, model_size=MODEL).rows
     for here, there in zip((hfl, hhfl), own, strict=False):  # a round costs what it costs where a bound counts them
         for name in ("airtime_seconds", "time_seconds", "traffic_bytes"):
-            each = getattr(there, name) / there.rounds
-            if (here.id, name) != ("hfl", "time_seconds"):  # homes of the coverage alone are others
-                assert getattr(here, name) / here.rounds == pytest.approx(each)
+            assert getattr(here, name) / here.rounds == pytest.approx(getattr(there, name) / there.rounds)
     assert found.evidence == ()
     assert [step.argv[-2:] == ("--seeds", "8") for step in found.next[:1]] == [status == "toss-up"]
     text = " ".join(str(found).split())
     assert "8 rounds of hook.py, 2 seeds. E = 2, Ge = 5." in text and f"measured {pace:.3g}x" in text
+
+
+def test_overlap_says_that_homes_are_the_groups_of_the_pilot(tmp_path: Path) -> None:
+    """Its break-even was another than without the pilot, and nothing said why."""
+    pages = []
+    for home in ("s1", "s2"):  # of the first client, in group 1
+        rows = enumerate(COVERAGE.split(";"))
+        lines = (f"c{i},{','.join(row)},{home if i == 0 else f's{i // 4 + 1}'}" for i, row in rows)
+        (file := tmp_path / "c.csv").write_text("\n".join(("client,s1,s2,s3,s4,home", *lines)) + "\n")
+        pages.append(" ".join(str(planner.overlap(str(file), pilot=str(of_overlap(tmp_path, 1.6)))).split()))
+    assert ["Homes are the pilot's groups; without it, others." in page for page in pages] == [False, True]
 
 
 def test_overlap_beyond_the_pilot_says_so_and_is_less_sure(tmp_path: Path) -> None:
