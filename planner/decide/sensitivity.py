@@ -42,6 +42,7 @@ from planner.io.wording import LISTED, input_words, join, names, one_of, times, 
 from planner.predict.question import Question, ask, with_default_order
 from planner.scenario.fields import CLOCKED, CostMethod, Objective
 from planner.scenario.resolve import Scenario
+from planner.scenario.sections import MEASURED_IN_A_PILOT, warnings_where_used
 from planner.scenario.units import format_break_even
 
 CLOSE = 10.0  # a factor within which a number is changed sooner than a setting
@@ -49,6 +50,7 @@ SPAN = 30.0  # a map goes from 1/SPAN to SPAN times a value, where no range was 
 TOSS_UP_WIDTH = 0.02  # relative width of the interval in which a toss-up is found to begin, and to end
 STRIDE = 2.0  # a factor: so far apart are the values at which its end is looked for
 Progress = Callable[[str], None]
+ELSEWHERE = "used for other counts alone, as the pilot measured rounds as they are."
 
 
 class Change(Part):
@@ -169,7 +171,9 @@ def flip(  # reason: one field of the answer after the other
         verdict=told,
         rows=tuple(found),
         assumptions=assumptions(scenario, question, None),
-        warnings=tuple(Caution(text=text) for text in scenario.warnings),
+        warnings=tuple(
+            Caution(text=text) for text in warnings_where_used(scenario, MEASURED_IN_A_PILOT, ELSEWHERE)
+        ),
         sensitivity=tuple(_sensitivities(found, lines)),
         next=tuple(_next(question, scenario, found)),
         flip=Followed(

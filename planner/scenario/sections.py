@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -112,6 +112,7 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
         rates=_rates(written, known),
         members=there,
         listed=written.listed,
+        beside_pilot=_beside_pilot(written),
     )
 
 
@@ -212,11 +213,37 @@ def _pilot(written: Written, known: Table, warnings: list[str]) -> Pilot | None:
             )
     if known["R"].origin == "default" and pilot.rounds:
         known["R"] = Known(pilot.rounds, "derived", note=PILOTS)
-    if unused := [written.name(key) for key in MEASURED_IN_A_PILOT if written.get(key) is not None]:
-        warnings.append(
-            f"{join(unused)}: unused, because rounds are those measured with the data and the model of the pilot."
-        )
+    if unused := _beside_pilot(written):
+        warnings.append(unused_beside(unused.values()))
     return pilot
+
+
+def _beside_pilot(written: Written) -> dict[str, str]:
+    """By key, the names of what was given though the pilot ran with its own."""
+    given = (key for key in MEASURED_IN_A_PILOT if written.get(key) is not None)
+    return {} if written.get("problem.pilot") is None else {key: written.name(key) for key in given}
+
+
+def unused_beside(given: Iterable[str]) -> str:
+    """Say that these names have no effect beside a pilot."""
+    return f"{join(list(given))}: unused, because rounds are those measured with the data and the model of the pilot."
+
+
+def warnings_where_used(scenario: Scenario, used: Collection[str], how: str = "") -> Iterator[str]:
+    """Return the warnings of a scenario, where something asks for keys ``used`` whatever a pilot ran with.
+
+    ``how`` says where these have an effect, after their names.
+    """
+    given = scenario.beside_pilot
+    said = unused_beside(given.values()) if given else ""
+    for one in scenario.warnings:
+        if not given or one != said:
+            yield one
+            continue
+        if how and (asked := [name for key, name in given.items() if key in used]):
+            yield f"{join(asked)}: {how}"
+        if unused := [name for key, name in given.items() if key not in used]:
+            yield unused_beside(unused)
 
 
 def _counts(

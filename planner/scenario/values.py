@@ -100,6 +100,7 @@ class Scenario:
         rates: What devices, links and the grid take; None where nobody asked.
         members: The fleet node by node, where it was listed and not all are alike.
         listed: The fleet client by client, where it was listed.
+        beside_pilot: By key, the names of what was given though the pilot ran with its own.
     """
 
     title: str
@@ -132,6 +133,7 @@ class Scenario:
     rates: Rates | None = None
     members: Members | None = None
     listed: Listed | None = None
+    beside_pilot: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def groups_are_free(self) -> bool:

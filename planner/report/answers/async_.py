@@ -21,6 +21,7 @@ from planner.predict.evidence.claims import verdicts
 from planner.report.document import Column, Document, Table, numeric
 from planner.report.families import CLOCK, Method, amounts, guess, parts, target
 from planner.report.page import cell, count, duration, told
+from planner.scenario.sections import warnings_where_used
 from planner.scenario.units import format_duration, format_size
 
 SHOWN = 5  # buffers on the page
@@ -28,6 +29,8 @@ LONGEST = 30  # letters of slowdowns that a command is given
 EACH = 5  # regions of which each is named
 NEAR = 0.1  # share of the time by which a server that does not wait is no faster
 LEARNED = ("L", "A", "sigma", "delta")  # symbols that the theorem takes, and nobody may have given
+OF_THE_BOUND = frozenset(f"problem.{key}" for key in ("heterogeneity", "sigma", "smoothness", "initial_gap"))
+"""Keys of a scenario that the bound takes, whatever a pilot ran with."""
 PRINTED = "xie2024.thm1"
 PAPERS_ALPHA = 2.0  # the largest that xie2024 recommends, Appendix H; erratum xie2024.G18
 BOUNDED, RUN = 2, 16  # regions of the runs that judge the bound, and most regions of any: validation/claims/hga_*.py
@@ -363,7 +366,8 @@ def _warnings(answer: Answer) -> Iterator[str]:
     """The scenario's; where all times are given, what is assumed about links and steps matters no more."""
     scenario, question = answer.scenario, answer.question
     timed = answer.settings.region_times is not None
-    yield from (one for one in scenario.warnings if not (timed and one.startswith("Time and traffic stand on")))
+    said = warnings_where_used(scenario, OF_THE_BOUND)
+    yield from (one for one in said if not (timed and one.startswith("Time and traffic stand on")))
     if question.values["K"] > 1:
         yield (
             "The theorem counts each round inside a region as one gradient step of its clients' mean, for every K "

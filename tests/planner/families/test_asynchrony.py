@@ -532,3 +532,21 @@ def test_the_next_buffer_is_told_by_what_is_advised() -> None:
     advised = next(row for row in found.rows if row.best_by_bound)
     other = min(row.time_seconds for row in found.rows if row.time_seconds and row.buffer != advised.buffer)
     assert found.verdict.ratio == pytest.approx(other / advised.time_seconds, rel=1e-6)
+
+
+def test_what_the_bound_takes_is_not_called_unused_beside_a_pilot(plan) -> None:
+    """With `iid` data one buffer less than all is proved here: the option has an effect."""
+    asked = ("async", "--pilot", str(ROOT / "examples" / "digits_pilot.json"), "--speed-ratio", "8", "--json")
+
+    def found(*words: str) -> dict:
+        return json.loads(plan(*asked, *words)[1])
+
+    inter, iid = found("-H", "inter"), found("-H", "iid")
+    assert [row["steps"] for row in inter["rows"]] != [row["steps"] for row in iid["rows"]]
+    scatter = ("--set", "problem.curvature_scatter=0.5")  # no bound has it
+    said = {n: [w["text"] for w in one["warnings"]] for n, one in enumerate((inter, iid, found("-H", "iid", *scatter)))}
+    assert not any("unused" in text for text in (*said[0], *said[1]))
+    assert [text for text in said[2] if "unused" in text] == [
+        "--set problem.curvature_scatter: unused, because rounds are those measured with the data and the model of the "
+        "pilot."
+    ]
