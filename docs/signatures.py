@@ -36,6 +36,8 @@ Config = str | Path | Mapping[str, Any]
 '''
 SHORT = {
     "str | float | Sequence[str | float]": "Words",
+    "str | Path | Frame | Answer | Mapping[str, Any]": "File | Answer | Mapping[str, Any]",
+    "str | Path | Frame | Answer": "File | Answer",
     "str | Path | Frame | Mapping[str, Any]": "File | Mapping[str, Any]",
     "str | Path | Frame": "File",
     "str | Path | Mapping[str, Any]": "Config",

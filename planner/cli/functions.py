@@ -219,6 +219,9 @@ def _called(
             return answer if isinstance(answer, str) else None
         result = answer if isinstance(answer, Result) else Result(answer)
         found: Any = result.answer
+        written = ((suffix, text) for suffix, text in result.files.items() if isinstance(text, str))
+        if (file := next(written, None)) is not None:
+            found.filed(*file)
         scenario = subject if isinstance(subject, Scenario) else result.scenario
         if files:
             toml = subject.toml() if isinstance(subject, Said) else ""

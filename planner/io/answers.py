@@ -294,7 +294,7 @@ TABLES = frozenset({"rows", "assumptions", "warnings", "sensitivity", "evidence"
 
 ADVICE = ("not-worth-it", "race-first")  # what is said of the best that its name does not say
 LOADED = "loaded"  # in place of what draws the pictures of an answer, which files do not keep
-MAKING = frozenset({"open_cases", "page", "paged", "plotted", "replaced", "schema_id", "shown", "words"})
+MAKING = frozenset({"file", "filed", "open_cases", "page", "paged", "plotted", "replaced", "schema_id", "shown", "words"})
 """Names of an answer that those who make it use, and completion leaves out."""
 
 
@@ -306,7 +306,7 @@ class Answer(Kept):
         plot: Draws its pictures: ``plot()``, ``plot.sensitivity()``; an answer that was loaded has none.
     """
 
-    __slots__ = ("_page", "_plot")  # no fields: what shows it is no part of the answer
+    __slots__ = ("_file", "_page", "_plot")  # no fields: what shows it is no part of the answer
     shown: ClassVar[Callable[[Any, str, str], str] | None] = None
 
     schema: str
@@ -410,6 +410,16 @@ class Answer(Kept):
     def plotted(self, plot: Any) -> Self:
         """Keep what draws the pictures of this answer, and return the answer."""
         object.__setattr__(self, "_plot", plot)
+        return self
+
+    @property
+    def file(self) -> tuple[str, str] | None:
+        """Suffix and text of the file that a command writes in place of this answer; None where it writes none."""
+        return getattr(self, "_file", None)
+
+    def filed(self, suffix: str, text: str) -> Self:
+        """Keep what a command writes in place of this answer, which others read, and return the answer."""
+        object.__setattr__(self, "_file", (suffix, text))
         return self
 
     @property

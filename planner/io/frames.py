@@ -105,13 +105,13 @@ class Holder:
         """Keep a frame, and return the name of the file that it stands for."""
         return self.written(text(frame), keyword)
 
-    def written(self, content: str, keyword: str) -> str:
-        """Keep the text of a CSV file, and return the name that it has."""
+    def written(self, content: str, keyword: str, suffix: str = ".csv") -> str:
+        """Keep the text of a file, and return the name that it has."""
         word = re.sub(r"\W", "_", keyword)
-        found, count = f"{MARK}{word}.csv", 1
+        found, count = f"{MARK}{word}{suffix}", 1
         while found in self._held:
             count += 1
-            found = f"{MARK}{word}-{count}.csv"
+            found = f"{MARK}{word}-{count}{suffix}"
         self._held[found] = content.encode()
         return found
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from planner.io.answers import Answer
 from planner.io.frames import Frame
 from planner.scenario.fields import FIELDS, Field
 from planner.scenario.values import Scenario
@@ -19,8 +20,8 @@ OF_WORDS: Mapping[str, Any] = {
     "NUMBER": float | str | None,
     "VALUE": float | str | None,
     "SHARE": float | str | None,
-    "KIND": str | Path | Frame | Mapping[str, Any] | None,
-    "FILE": str | Path | Frame | None,
+    "KIND": str | Path | Frame | Answer | Mapping[str, Any] | None,
+    "FILE": str | Path | Frame | Answer | None,
 }
 """Types, by the word that stands for a value in a help text; text where none is there."""
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from planner.errors import ScenarioError
 from planner.io import frames
+from planner.io.answers import Answer
 from planner.io.text import suggest
 from planner.scenario.fields import CHOICES, Span, keywords, leaves, put, read
 from planner.scenario.sections import resolve_fleet
@@ -141,6 +142,8 @@ def spoken(
     known = {**keywords(), **(named or {})}
 
     def plain(word: str, value: Any) -> Any:
+        if isinstance(value, Answer):
+            return _file_of(value, word, holder)
         return holder.name(value, word) if frames.is_frame(value) else _of_python(value)
 
     said = {key: (f"settings[{key!r:.60}]", plain(key, value)) for key, value in settings.items()}
@@ -161,6 +164,17 @@ def spoken(
         table = {key: (key, plain(key, value)) for key, value in before.items() if key not in said}
         return None, table | said
     return None if config is None else Path(config), said
+
+
+def _file_of(answer: Answer, word: str, holder: frames.Holder) -> str:
+    """Return the name of what a command writes in place of an answer, such as a pilot or a profile."""
+    if answer.file is None:
+        raise TypeError(
+            f"{word}: this {type(answer).__name__} stands for no file. Give the name of one, or what planner.pilot, "
+            "planner.measure, planner.estimate or planner.group has just returned."
+        )
+    suffix, text = answer.file
+    return holder.written(text, word, suffix)
 
 
 def _of_python(value: Any) -> Any:

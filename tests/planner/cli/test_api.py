@@ -373,3 +373,21 @@ def test_python_values_need_no_text_and_refusals_are_for_python(answer: planner.
         answer.save(kept)
     with pytest.raises(planner.ScenarioError, match=r"^explain: 'rounds' is no section"):
         answer.explain("rounds")
+
+
+def test_what_measure_and_group_return_is_taken_as_the_file_that_they_write(tmp_path: Path) -> None:
+    """A pilot is in `test_pilot_cli`."""
+    counts = ROOT / "examples" / "hospitals.csv"
+    profile, regrouped = tmp_path / "profile.json", tmp_path / "regrouped.csv"
+    for file, found in (
+        (profile, planner.measure(counts, output=profile)),
+        (regrouped, planner.group(counts, groups=3, output=regrouped)),
+    ):
+        by_file, by_value = (planner.recommend(data=one, **FAST) for one in (file, found))
+        assert by_value.verdict == by_file.verdict
+        assert by_value.rows == by_file.rows
+
+
+def test_an_answer_that_stands_for_no_file_is_refused_as_such(answer: planner.Recommendation) -> None:
+    with pytest.raises(TypeError, match=r"^pilot: this Recommendation stands for no file\. Give the name of one, or what"):
+        planner.recommend(pilot=answer)

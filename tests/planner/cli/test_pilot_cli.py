@@ -234,6 +234,9 @@ def test_in_python_it_is_the_same_document(raced: tuple[Path, str], tmp_path: Pa
     assert "Good rates" in found.explain()
     found.save(tmp_path / "answer.json")
     validate(json.loads((tmp_path / "answer.json").read_text()), schema_of(type(found)))
+    by_file, by_value = (planner.recommend(pilot=one).verdict for one in (str(raced[0] / "pilot.json"), found))
+    assert by_value == by_file
+    assert planner.load_scenario({"problem": {"pilot": found}}).pilot == whole
 
 
 def test_in_python_it_says_what_did_not_run(raced: tuple[Path, str]) -> None:
