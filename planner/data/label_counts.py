@@ -18,11 +18,14 @@ from pathlib import Path
 import numpy as np
 
 from planner.errors import ScenarioError
-from planner.io.csv_rows import LARGEST_TABLE, Cells, CsvTable, Floats, Ids, Indices, Row, near
+from planner.io.csv_rows import DECIMAL_COMMA, LARGEST_TABLE, Cells, CsvTable, Floats, Ids, Indices, Row, near
 from planner.io.text import NUMBER
 
 LARGEST_COUNT = 10**12  # samples of a client with a label: products stay far inside double precision
 PLAIN = re.compile(r"[0-9]{1,12}(?:,[0-9]{1,12})+")  # counts that need no closer look
+THOUSANDS = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+")  # what a comma may separate where it is no decimal one
+SEPARATED = re.compile(r"[0-9]{1,3}(?:([,_ '])[0-9]{3})(?:\1[0-9]{3})*(?:\.[0-9]*)?")  # thousands apart, by one mark
+DOTTED = re.compile(r"[0-9]{1,3}\.[0-9]{3}")  # a thousand, or one, between semicolons
 LONG = ("label", "count")
 PARTITIONS = ("partition id", "partition_id", "partition")  # first columns of tables of flwr-datasets, in any case
 TOTALS = {"samples", "sample", "numsamples", "nsamples", "n", "total", "totals", "sum", "size"}
@@ -307,10 +310,22 @@ def _count(row: Row, place: int) -> int:
         rule = f"Call the column 'group' if it is that. {rule}"
     if not text:
         row.refuse(f"nothing stands {column}", f"{rule}; write 0 for none", place)
-    plain = text.replace(",", "").replace("_", "").replace(" ", "").replace("'", "")
+    fact = f"{text!a:.40} {column} {'is negative' if text.startswith('-') else 'is no count'}"
+    if (halves := DECIMAL_COMMA.fullmatch(text)) and not (THOUSANDS.fullmatch(text) and row.table.separator == ","):
+        if len(halves[2]) == 3:
+            rule += f"; write {halves[1]}{halves[2]} or {halves[1]}: it may be a thousand or one"
+        elif halves[2].strip("0"):
+            fact += f": {halves[1]}.{halves[2]} is no whole number" * (not text.startswith("-"))
+        elif row.table.separator == ";" and text[0].isdigit() and len(halves[1]) <= 12:
+            return int(halves[1])
+        else:
+            rule += f"; write {halves[1]}"
+        row.refuse(fact, rule, place)
+    plain = re.sub(r"[,_ ']", "", text) if SEPARATED.fullmatch(text) else text
     if NUMBER.fullmatch(plain) and (value := float(plain)) == int(min(max(value, -1e15), 1e15)) >= 0:
-        rule += f"; write {int(value)}" if value <= LARGEST_COUNT else ""
-    row.refuse(f"{text!a:.40} {column} {'is negative' if text.startswith('-') else 'is no count'}", rule, place)
+        either = f"{plain.replace('.', '')} or " * (row.table.separator == ";" and bool(DOTTED.fullmatch(plain)))
+        rule += f"; write {either}{int(value)}" if value <= LARGEST_COUNT else ""
+    row.refuse(fact, rule, place)
 
 
 def _checked(table: CsvTable, members: _Members, labels: list[str], counts: Floats, skip_empty: bool) -> LabelCounts:

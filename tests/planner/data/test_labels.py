@@ -15,6 +15,7 @@ from planner.errors import ScenarioError
 
 WIDE = "client,group,cat,dog\n001,a,3,4\n1,a,0,2\nNA,b,5,0\n"
 LONG = "client,group,label,count\n001,a,cat,3\n001,a,dog,4\n1,a,dog,2\nNA,b,cat,5\n"
+SEMICOLONS = "client;group;cat;dog\na;g;1;2\n"
 
 
 def read(folder: Path, text: str | bytes, **options: bool) -> LabelCounts:
@@ -65,6 +66,11 @@ def test_letters_as_labels_are_no_totals(tmp_path: Path) -> None:
     assert read(tmp_path, "client,group,m,n\na,g,1,2\nb,h,3,4\n").labels == ("m", "n")
 
 
+def test_counts_between_semicolons_may_have_a_decimal_comma(tmp_path: Path) -> None:
+    with_comma, plain = (read(tmp_path, f"{SEMICOLONS}b;h;{a};{b}\n") for a, b in (("80,0", "20,00"), ("80", "20")))
+    assert (with_comma.counts == plain.counts).all()
+
+
 @pytest.mark.parametrize(
     ("text", "place", "fact", "way_out"),
     [
@@ -94,6 +100,14 @@ def test_letters_as_labels_are_no_totals(tmp_path: Path) -> None:
         (WIDE + "d,a,1,2,3\n", ":5:5", "5 fields, and 4 columns", "field for each column"),
         (WIDE + "d,a,1,000,3\n", ":5:5", "5 fields", "1000 and not 1,000"),
         (WIDE + 'd,a,"1,000",3\n', ":5:3", "'1,000' in column 'cat' is no count", "write 1000"),
+        (WIDE + 'd,a,"80,5",3\n', ":5:3", "'80,5' in column 'cat' is no count: 80.5 is no whole", f"{LARGEST_COUNT}."),
+        (WIDE + 'd,a,"80,0",3\n', ":5:3", "'80,0' in column 'cat' is no count", "write 80."),
+        (WIDE + "d,a,1_5,3\n", ":5:3", "'1_5' in column 'cat' is no count", f"{LARGEST_COUNT}."),
+        (SEMICOLONS + "d;a;80,5;3\n", ":3:3", "'80,5' in column 'cat' is no count: 80.5 is no whole", f"{LARGEST_COUNT}."),
+        (SEMICOLONS + "d;a;80,000;3\n", ":3:3", "'80,000' in column 'cat' is no count", "write 80000 or 80: it may be"),
+        (SEMICOLONS + "d;a;1.000;3\n", ":3:3", "'1.000' in column 'cat' is no count", "write 1000 or 1."),
+        (SEMICOLONS + "d;a;-3,5;1\n", ":3:3", "'-3,5' in column 'cat' is negative", f"{LARGEST_COUNT}."),
+        (SEMICOLONS.replace(";", "\t") + "d\ta\t80,5\t3\n", ":3:3", "80.5 is no whole number", f"{LARGEST_COUNT}."),
         (WIDE + "d,a,-3,1\n", ":5:3", "'-3' in column 'cat' is negative", "from 0 to"),
         (WIDE + "d,a,3.5,1\n", ":5:3", "is no count", "whole numbers"),
         (WIDE + "d,a,3.0,1\n", ":5:3", "is no count", "write 3"),
