@@ -107,10 +107,13 @@ def _load_scenario(config: Config | None = None, settings: Mapping[str, Any] | N
         TypeError: For an option there is not.
         ScenarioError: For what is no scenario.
     """
+    from dataclasses import replace
+
     from planner.families.scenario import load
     from planner.scenario.resolve import from_keywords
 
-    return from_keywords(config, settings or {}, options, load)
+    call = _call("load_scenario", config, {"settings": settings, **options})
+    return replace(from_keywords(config, settings or {}, options, load), call=call)
 
 
 def _recommend(  # reason: a keyword for each option of the command
@@ -172,7 +175,8 @@ def _recommend(  # reason: a keyword for each option of the command
         from planner.families.sited.timed import with_links
 
         found = with_links(found, scenario)
-    return found.plotted(of_recommendation(lambda: scenario))
+    given = {"settings": settings, **options} if details else {"settings": settings, "details": False, **options}
+    return found.plotted(of_recommendation(lambda: scenario)).called(_call("recommend", config, given))
 
 
 def _pilot(
@@ -238,6 +242,13 @@ def version() -> str:
     from planner.io.version import version as installed
 
     return installed()
+
+
+def _call(name: str, config: Any, given: Mapping[str, Any]) -> str:
+    """Write the call of a function that takes a scenario."""
+    from planner.io import calls
+
+    return calls.call(name, () if config is None else (config,), given)
 
 
 def _recommendation() -> type[Recommendation]:

@@ -28,6 +28,7 @@ from planner.families.scenario import load
 from planner.harness.hooks import Handed
 from planner.io import frames
 from planner.io.answers import Answer
+from planner.io.calls import call as call_of
 from planner.io.frames import Frame
 from planner.io.progress import progress
 from planner.io.text import suggest
@@ -91,7 +92,8 @@ def made(command: Any, name: str, words: tuple[str, ...]) -> Callable[..., Any]:
     known = keywords(shape)
 
     def function(*placed: Any, **given: Any) -> Any:
-        return _called(command, words, shape, known, bound(name, known, placed, given))
+        call = call_of(".".join((*words[:-1], name)), placed, given)
+        return _called(command, words, shape, known, bound(name, known, placed, given), call)
 
     function.__name__ = function.__qualname__ = name
     function.__module__ = "planner"
@@ -189,9 +191,9 @@ def bound(name: str, known: Sequence[Keyword], placed: Sequence[Any], given: Map
 
 
 def _called(
-    command: Any, words: tuple[str, ...], shape: Shape, known: Sequence[Keyword], given: Mapping[str, Any]
+    command: Any, words: tuple[str, ...], shape: Shape, known: Sequence[Keyword], given: Mapping[str, Any], call: str
 ) -> Any:
-    """Call a command as the command line does, and return what it answers."""
+    """Call a command as the command line does, and return what it answers; ``call`` is how it was asked for."""
     with frames.held() as holder:
         files = {
             name: str(given[name])
@@ -218,7 +220,7 @@ def _called(
         if answer is None or isinstance(answer, str | Wrote):
             return answer if isinstance(answer, str) else None
         result = answer if isinstance(answer, Result) else Result(answer)
-        found: Any = result.answer
+        found: Any = result.answer.called(call)
         written = ((suffix, text) for suffix, text in result.files.items() if isinstance(text, str))
         if (file := next(written, None)) is not None:
             found.filed(*file)

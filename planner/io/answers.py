@@ -294,7 +294,7 @@ TABLES = frozenset({"rows", "assumptions", "warnings", "sensitivity", "evidence"
 
 ADVICE = ("not-worth-it", "race-first")  # what is said of the best that its name does not say
 LOADED = "loaded"  # in place of what draws the pictures of an answer, which files do not keep
-MAKING = frozenset({"file", "filed", "open_cases", "page", "paged", "plotted", "replaced", "schema_id", "shown", "words"})
+MAKING = frozenset({"call", "called", "file", "filed", "open_cases", "page", "paged", "plotted", "replaced", "schema_id", "shown", "words"})
 """Names of an answer that those who make it use, and completion leaves out."""
 
 
@@ -306,7 +306,7 @@ class Answer(Kept):
         plot: Draws its pictures: ``plot()``, ``plot.sensitivity()``; an answer that was loaded has none.
     """
 
-    __slots__ = ("_file", "_page", "_plot")  # no fields: what shows it is no part of the answer
+    __slots__ = ("_call", "_file", "_page", "_plot")  # no fields: what shows it is no part of the answer
     shown: ClassVar[Callable[[Any, str, str], str] | None] = None
 
     schema: str
@@ -423,6 +423,16 @@ class Answer(Kept):
         return self
 
     @property
+    def call(self) -> str:
+        """The call of Python that asks for this answer; empty where none did."""
+        return str(getattr(self, "_call", ""))
+
+    def called(self, call: str) -> Self:
+        """Keep the call of Python that asked for this answer, and return the answer."""
+        object.__setattr__(self, "_call", call)
+        return self
+
+    @property
     def page(self) -> Any:
         """The page of an answer that is laid out as it is made; None where it is laid out when it is shown."""
         return getattr(self, "_page", None)
@@ -433,8 +443,8 @@ class Answer(Kept):
         return self
 
     def replaced(self, **values: Any) -> Self:
-        """Return the same with other values of some fields, and with its page."""
-        return super().replaced(**values).paged(self.page)
+        """Return the same with other values of some fields, with its page, and the call that asked for it."""
+        return super().replaced(**values).paged(self.page).called(self.call)
 
     def __dir__(self) -> list[str]:
         """Return what completion offers: the fields, and what shows, keeps and draws them."""

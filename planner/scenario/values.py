@@ -101,6 +101,7 @@ class Scenario:
         members: The fleet node by node, where it was listed and not all are alike.
         listed: The fleet client by client, where it was listed.
         beside_pilot: By key, the names of what was given though the pilot ran with its own.
+        call: Of Python, that loaded it; empty where none did.
     """
 
     title: str
@@ -134,6 +135,7 @@ class Scenario:
     members: Members | None = None
     listed: Listed | None = None
     beside_pilot: Mapping[str, str] = field(default_factory=dict)
+    call: str = field(default="", compare=False, repr=False)
 
     @property
     def groups_are_free(self) -> bool:

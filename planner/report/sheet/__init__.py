@@ -231,7 +231,9 @@ def _again(document: Document, beside: Beside) -> Iterator[str]:
         yield f'<h3>Scenario</h3>\n<pre class="copy" tabindex="0">{escape(beside.scenario)}</pre>'
     entries = []
     command = beside.command or (document.answer.command if document.answer else ())
-    if command:
+    if document.answer and document.answer.call:
+        entries.append(("Call", document.answer.call))
+    elif command:
         entries.append(("Command", shlex.join(command)))
     if beside.seed is not None:
         entries.append(("Seed", str(beside.seed)))

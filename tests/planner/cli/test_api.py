@@ -8,6 +8,7 @@ import json
 import re
 import subprocess
 import sys
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from types import FunctionType
@@ -391,3 +392,27 @@ def test_what_measure_and_group_return_is_taken_as_the_file_that_they_write(tmp_
 def test_an_answer_that_stands_for_no_file_is_refused_as_such(answer: planner.Recommendation) -> None:
     with pytest.raises(TypeError, match=r"^pilot: this Recommendation stands for no file\. Give the name of one, or what"):
         planner.recommend(pilot=answer)
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_report_from_python_has_the_call_that_makes_it_again(tmp_path: Path) -> None:
+    """It had `hfl-plan recommend`, without an option or the scenario."""
+    fleet = tmp_path / "fleet.toml"
+    fleet.write_text('schema_version = 1\n[fleet]\ngroups = 4\nclients_per_group = 3\n')
+    loaded = planner.load_scenario(fleet, settings={"plan.draws": 0}, seed=3)
+    for found in (
+        planner.recommend(fleet, seed=3, **FAST),
+        planner.recommend(loaded),
+        planner.flip(config=str(fleet), parameter=["K"], settings={"plan.draws": 0}),
+        planner.bounds.show("hflbounds.exact.star-star"),
+        planner.measure(ROOT / "examples" / "hospitals.csv", groups_are="given"),
+        planner.recommend(data=planner.measure(str(ROOT / "examples" / "hospitals.csv")), **FAST),
+    ):
+        found.to_html(tmp_path / "report.html", force=True)
+        text = unescape((tmp_path / "report.html").read_text())
+        [call] = re.findall(r"<dt>Call</dt><dd>(.*?)</dd>", text)
+        assert "<dt>Command" not in text
+        again = eval(call, {"planner": planner})  # noqa: S307 - this is what a reader does with it
+        assert again.to_json() == found.to_json()
+    planner.flip(fleet, parameter="K", output=tmp_path / "flip.html")
+    assert f"<dd>planner.flip({str(fleet)!r}, parameter='K', output=" in unescape((tmp_path / "flip.html").read_text())
