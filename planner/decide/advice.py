@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from hflbounds.topology import tier_symbols
+from planner.decide.explain import by_samples
 from planner.decide.recommendation import SHARING, Uncertainty
 from planner.decide.settings import DETECT, could_be_controlled, in_turns, is_open
 from planner.io.answers import Assumption, NextStep, Sensitivity, Verdict
@@ -101,6 +102,7 @@ def steps(
     yield from _asked(scenario, how_sure, narrowed)
     if (
         question.members is not None
+        and by_samples(scenario)
         and verdict.status == "best"
         and not verdict.runner_up
         and any(question.sized(t).misplaced() for t in question.topologies if t not in verdict.best)

@@ -66,8 +66,8 @@ def target_of(question: Question, known: Known, met: bool = False) -> Target:
     )
 
 
-def about_shares(question: Question) -> list[str]:
-    """Which topologies lower another mean of the clients' losses than the one that the list says."""
+def about_shares(question: Question, scenario: Scenario) -> list[str]:
+    """Which topologies lower another mean of the clients' losses than the one that the table of the fleet says."""
     if question.members is None:
         return []
     shares = {topology: question.sized(topology).misplaced() for topology in question.topologies}
@@ -75,11 +75,21 @@ def about_shares(question: Question) -> list[str]:
     if not found:
         return []
     moved = " to ".join(dict.fromkeys(percent(end(found.values())) for end in (min, max)))
+    weighed = by_samples(scenario)
+    mean = f"mean over {'samples' if weighed else 'clients'}"
+    of = f" of {scenario.listed.source}" if scenario.listed is not None else ""
+    way = "; give --weights equal if all clients are to count the same" * weighed
     return [
         f"{names(list(found))}: a ring counts its children alike, so some loss stays; rounds count that. To lower the "
-        "mean that the list says to the end, use stars; give --weights equal if all are to count the same. Rings here "
-        f"lower another mean of the losses, in which {moved} of the weight is at other clients. No bound covers it."
+        f"{mean}{of} to the end, use stars{way}. Rings here lower another mean of the losses, in which {moved} of the "
+        "weight is at other clients. No bound covers it."
     ]
+
+
+def by_samples(scenario: Scenario) -> bool:
+    """Whether clients count by their samples, so that `--weights equal` is another question."""
+    weights = scenario.known.get("weights")
+    return weights is not None and weights.value == "samples"
 
 
 def about_metric(question: Question, scenario: Scenario, recommended: Sequence[str]) -> list[str]:

@@ -137,7 +137,7 @@ def _warnings(  # reason: one source of warnings each
     texts = [
         *question.predictor.cautions(question),
         *evidence.not_covered(question),
-        *about_shares(question),
+        *about_shares(question, scenario),
         *scenario.warnings,
         *about_compression(question, scenario, rows[0].id, scenario.objective),
         *_about_footprint(rows, scenario),

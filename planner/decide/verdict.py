@@ -14,6 +14,7 @@ from functools import cached_property
 from hflbounds.evaluate.compare import SAME, ties
 from hflbounds.topology import tier_symbols
 from planner.decide.clocked import BUFFER, Clocked
+from planner.decide.explain import by_samples
 from planner.decide.recommendation import SHARING
 from planner.decide.single_tier import SINGLE, Baseline, beside
 from planner.decide.uncertainty.distributions import at_ends
@@ -386,10 +387,8 @@ def _sentence(
         elif question.members is not None and all(
             question.sized(t).misplaced() for t in question.topologies if t not in here.totals
         ):
-            parts.append(
-                "Rings stall above this target, as they count clients alike; a looser --target or --weights equal "
-                "changes that."
-            )
+            ways = "a looser --target or --weights equal" if by_samples(scenario) else "a looser --target"
+            parts.append(f"Rings stall above this target, as they count children alike; {ways} changes that.")
     elif found.status == "toss-up":
         parts = [_choice(found, here, float).replace("toss-up,", f"Toss-up for {by}:") + "."]
         # a tenth of the draws or more are beyond an end of an interval, which may be of whole rounds alone

@@ -21,6 +21,8 @@ from planner.io.text import suggest
 from planner.report.document import Typeset
 
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?")
+LACKED = re.compile(r"(?:^|[;,] )(\w+)")  # names of quantities, each with its meaning or without
+FEW = 3  # quantities that are missing and named in the next command
 LONGEST = 100_000  # characters of an array on the command line
 
 
@@ -109,8 +111,18 @@ def numbers(settings: Sequence[str]) -> dict[str, Any]:
 
 def lacking(what: str, names: Sequence[str]) -> ScenarioError:
     """Say which quantities are missing, and how to give them."""
-    way = " ".join(f"--set {name}=NUMBER" for name in names[:2]) + " ..." * (len(names) > 2)
-    return ScenarioError(f"--set: {what} also needs {', '.join(names)}. Add {way}", code="E003")
+    return ScenarioError(f"--set: {what} also needs {', '.join(names)}. {_to_paste(names)}", code="E003")
+
+
+def _to_paste(names: Sequence[str]) -> str:
+    """A line that gives quantities, with numbers that they can have."""
+    return f"Add your numbers in place of these: {' '.join(f'--set {name}={_example(name)}' for name in names)}"
+
+
+def following(names: Sequence[str]) -> list[str]:
+    """The next command where a value needs quantities: all of them where they are few."""
+    few = [f"--set {name}=NUMBER" for name in names] if len(names) <= FEW else ["--set NAME=N ..."]
+    return [" ".join(("...", *few))] if names else []
 
 
 def heeded(values: Mapping[str, Any], bounds: Sequence[Bound]) -> None:
@@ -146,9 +158,12 @@ def refusals(moves: str = "", over: str | None = None) -> Iterator[None]:
     except ComparisonError as error:
         raise ScenarioError(f"{str(error).rstrip('.')}.", code="E042") from None
     except (TypeError, OverflowError) as error:
-        code = "E003" if " also needs " in str(error) else None
+        fact, needs, lacked = str(error).rstrip(".").partition(" also needs ")
+        if needs:
+            names = [name for name in re.findall(LACKED, lacked) if name in ABOUT]
+            raise ScenarioError(f"--set: {fact}{needs}{lacked}. {_to_paste(names)}", code="E003") from None
         option = moves if moves and f"{over!r} stands in none" in str(error) else "--set"
-        raise ScenarioError(f"{option}: {str(error).rstrip('.')}.", code=code) from None
+        raise ScenarioError(f"{option}: {str(error).rstrip('.')}.") from None
 
 
 def plain(text: str) -> str:
@@ -175,10 +190,14 @@ def _pair(option: str, text: str) -> tuple[str, str]:
 
 
 def _number(name: str, text: str) -> float:
-    example = 10 if ABOUT[name].domain in ("count", "whole") else 0.5
     if not NUMBER.fullmatch(text) or math.isinf(number := float(text)):
-        raise ScenarioError(f"--set: {name}={text!a:.40} is not a finite number. Write {name}={example}.")
+        raise ScenarioError(f"--set: {name}={text!a:.40} is not a finite number. Write {name}={_example(name)}.")
     return number
+
+
+def _example(name: str) -> float:
+    """A number that a quantity can have; a drawn count is at most that of all."""
+    return 10 if ABOUT[name].domain in ("count", "whole") else 0.5
 
 
 def _array(name: str, text: str) -> list[Any]:

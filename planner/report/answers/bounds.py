@@ -144,7 +144,7 @@ def _page(statement: Statement, own: Any, rows: Any, tuned: Mapping[str, Any] | 
     text = f"{plain(wording.capital(bound.title))}{'.' if value is None else f': {_value(bound, value)}.'}"
     settings = {str(name) for name in bound.free if str(name) not in statement.numbers}
     lacking = [name for name in bound.needs if name not in statement.numbers and name not in settings]
-    following = [f"... --set {lacking[0]}=NUMBER"] if lacking else []
+    following = options.following(lacking)
     answer = listing("bounds-show", text, own, rows, title=bound.id, next=[*following, "hfl-plan bounds export ..."])
     where = [(f"with {markup.unicode(name)}", markup.unicode(tex)) for name, tex in letters.definitions]
     where += [(markup.unicode(tex), plain(meaning)) for tex, meaning in letters.functions]
@@ -159,6 +159,7 @@ def _page(statement: Statement, own: Any, rows: Any, tuned: Mapping[str, Any] | 
         for e, printed, proved in statement.errata()
     ]
     graves = Counter(e.gravity for e, *_ in statement.errata())
+    all_of_them = f"; a value needs {len(lacking)} of them" if value is None and len(lacking) > options.FEW else ""
     step = "Step" if tuned is None or "eta_eff" in tuned else "Free"
     facts = [
         *(where if few else [("with", f"{len(where)} parts of these terms: --explain where")]),
@@ -169,7 +170,7 @@ def _page(statement: Statement, own: Any, rows: Any, tuned: Mapping[str, Any] | 
         ("Bounded", textwrap.shorten(plain(letters.bounded).partition(";")[0], BOUNDED, placeholder=" ...")),
         ("Needs", ", ".join(one.losses or one.id for one in bound.assumes)),
         ("Errata", ", ".join(f"{gravity} {count}" for gravity, count in graves.items()) + ": --explain misprints"),
-        ("Letters", f"{join_with_limit(list(bound.needs), LETTERS)}: --explain letters"),
+        ("Letters", f"{join_with_limit(list(bound.needs), LETTERS)}{all_of_them}: --explain letters"),
     ]
     given = {name: f"{number:.6g}" for name, number in statement.numbers.items()}
     named = tuple(

@@ -60,7 +60,7 @@ def _page(found: Comparison) -> Listing:
     names = [*cells[0]] if cells else []
     over = names[:1]
     rows = [dict(zip(("id", "first", "second", "ratio"), row.values(), strict=True)) for row in cells]
-    following = [f"... --set {found.lacking[0]}=NUMBER ..."] if found.lacking else []
+    following = options.following(found.lacking)
     answer = listing("bounds-compare", first, found.as_data(), rows, warnings=found.notes, next=following)
     blocks: list[Block] = [Sentences(text) for text in others]
     if cells:

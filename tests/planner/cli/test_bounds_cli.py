@@ -639,3 +639,30 @@ def test_help_names_every_format(plan) -> None:
     _, out, _ = plan("export", "--help")
     text = " ".join(out.split())
     assert all(name in text for name in formats())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["plot", RING, "--over", "zeta", "--output", "picture.svg"],
+        ["plot", "zhou2026.thm1", "--over", "R", "--set", "K=5", "--output", "picture.svg"],
+        ["show", RING, "--set", "G=4"],
+        ["compare", RING, OTHER, "--over", "zeta", "--range", "1:2"],
+    ],
+)
+def test_quantities_that_are_missing_come_as_a_line_to_paste(plan, tmp_path, monkeypatch, words: list[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, _, err = plan(*words)
+    assert (code, err[:11]) == (2, "error[E003]")
+    line = err.partition("help: Add your numbers in place of these: ")[2]
+    assert line and "E003" not in line
+    assert plan(*words, *line.split())[0] == 0
+
+
+def test_the_next_command_names_all_that_a_value_needs_where_they_are_few(plan) -> None:
+    out = " ".join(plan("show", "lee2020.star-ring-order")[1].split())
+    [name] = catalogue()["lee2020.star-ring-order"].needs
+    assert f"Next hfl-plan bounds show ... --set {name}=NUMBER hfl-plan" in out
+    out = " ".join(plan("show", RING)[1].split())
+    assert "a value needs 11 of them: --explain letters" in out and "--set NAME=N ..." in out
+    assert "--set G=NUMBER" not in out  # it alone was refused

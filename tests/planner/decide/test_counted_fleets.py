@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, Literal
 
@@ -162,3 +163,20 @@ def test_what_unequal_groups_do_to_rings_is_on_the_page(tmp_path: Path) -> None:
     mean = planner.recommend(heterogeneity=str(tmp_path / "profile.json"), settings={"plan.draws": 0})
     said = "Groups have 3 to 14 clients, and are taken as 4 of 8: as they are, rings may stall."
     assert said in " ".join(str(mean).split())
+
+
+@pytest.mark.usefixtures("settings_alone")
+def test_advice_that_was_taken_is_not_given_and_the_table_has_its_name(plan, tmp_path) -> None:
+    """Groups of 3 and 4: where clients count equally, a ring of groups still lowers another mean."""
+    file = tmp_path / "counts.csv"
+    labels = ((90, 10), (10, 70), (30, 30), (5, 80), (60, 10), (20, 20), (30, 5))
+    rows = (f"c{i},{'g' if i < 3 else 'h'},{a},{b}\n" for i, (a, b) in enumerate(labels))
+    file.write_text(f"client,group,a,b\n{''.join(rows)}")
+    for weights, mean, advised in (("equal", "clients", False), ("samples", "samples", True)):
+        words = ("recommend", "--data", str(file), "--weights", weights, "--set", "plan.draws=0", "--json")
+        found = json.loads(plan(*words)[1])
+        [said] = [one["text"] for one in found["warnings"] if "a ring counts its children alike" in one["text"]]
+        assert f"the mean over {mean} of {file} to the end" in said
+        steps = [word for step in found["next"] for word in step["argv"]]
+        assert ("--weights equal" in said) == advised
+        assert "--weights" not in steps or advised

@@ -103,7 +103,7 @@ def test_a_change_inside_a_toss_up_settles_it() -> None:
 def test_rings_that_stall_by_their_weights_are_said_to_with_two_ways_out() -> None:
     fleet = {"config": "examples/unequal_hospitals.toml"}
     answer = planner.recommend(**fleet, target="0.1%")
-    assert "Rings stall above this target, as they count clients alike" in answer.verdict.text
+    assert "Rings stall above this target, as they count children alike" in answer.verdict.text
     assert ("...", "--weights", "equal") in [step.argv for step in answer.next]
     for looser in ({"weights": "equal", "target": "0.1%"}, {"target": "1%"}):
         other = planner.recommend(**fleet, **looser)
