@@ -215,7 +215,10 @@ def partitioned(module: object, clients: object, loss: LossFunction | None = Non
         raise ValidationError(f"clients are {_kind(clients)}; a list of (group, X, y), at least one, is needed.")
     groups, inputs, targets = list[object](), [], []
     for i, row in enumerate(rows):
-        if not isinstance(row, list | tuple) or len(row) != 3:
+        if isinstance(row, list | tuple) and len(row) != 3:
+            there = f"{len(row)} item{'s' * (len(row) != 1)}"
+            raise ValidationError(f"client {i} has {there}, and 3 are needed. Return (group, X, y) for each client.")
+        if not isinstance(row, list | tuple):
             raise ValidationError(f"client {i} is {_kind(row)}, not (group, X, y).")
         group, x, y = row
         if not isinstance(group, Hashable) or isinstance(group, Tensor):

@@ -78,9 +78,10 @@ def attend(spec: RoundSpec, availability: Availability) -> Attendance:
         there = attend(replace(spec, topology=group, network=Network((None, *links))), availability)
         return replace(there, traffic=there.traffic[1:])
     if len(tiers) > 2 or tiers[0].passes > 1:
+        deep = f"at most two tiers, and this fleet has {len(tiers)}"
         raise CostError(
-            "availability: participation is counted for one tier and for two, with one pass of the upper. Leave the "
-            f"availability out, or ask about two tiers: --groups {math.prod(t.size or 1 for t in tiers[:-1])} "
+            f"availability: it is counted for {deep if len(tiers) > 2 else 'one pass of the upper tier'}. Leave it out,"
+            f" or ask about two tiers: --groups {math.prod(t.size or 1 for t in tiers[:-1])} "
             f"--clients-per-group {tiers[-1].size}."
         )
     if links[0] in (None, NOTHING):  # there are no group servers that could stay away

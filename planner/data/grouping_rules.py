@@ -35,7 +35,7 @@ class Problem:
     @property
     def span(self) -> str:
         """Sizes of groups in words."""
-        return f"{int(self.least.min())} to {int(self.most.max())}"
+        return " to ".join(dict.fromkeys(str(int(end)) for end in (self.least.min(), self.most.max())))
 
     @property
     def whole(self) -> float:

@@ -262,7 +262,8 @@ def _start(
         return None, ""
     sizes = np.bincount(present, minlength=problem.groups)
     if (sizes < problem.least).any() or (sizes > problem.most).any():
-        return None, f"sizes are {sizes.min()} to {sizes.max()}, and {problem.span} are asked for"
+        now = " to ".join(dict.fromkeys(str(end) for end in (sizes.min(), sizes.max())))
+        return None, f"sizes are {now}, and {problem.span} are asked for"
     if any(present[a] != present[b] for a, b in rules["must"]):
         return None, "a must pair is apart"
     if any(present[a] == present[b] for a, b in rules["cannot"]):

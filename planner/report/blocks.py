@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from html import escape
+from types import MappingProxyType
 
 from planner.report.document import Amount, Block, Cell, Column, Facts, Figure, Heading, Table
 
 BARS = frozenset(("time", "traffic", "airtime", "energy", "carbon", "money", "cost"))  # columns that have them
+NONE: Mapping[str, str] = MappingProxyType({})
 ASKED = re.compile(r"--explain ([a-z-]+)")
 BAR = (
     '<svg class="bar" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">'
@@ -18,9 +20,12 @@ WIDE = 200  # columns of a figure
 
 
 def html(
-    blocks: Iterable[Block], title: str = "Answer", sections: frozenset[str] = frozenset(), level: int = 2
+    blocks: Iterable[Block], title: str = "Answer", sections: Mapping[str, str] = NONE, level: int = 2
 ) -> Iterator[str]:
-    """Write blocks below a heading of a level; ``--explain ID`` in a text links to a section that is there.
+    """Write blocks below a heading of a level.
+
+    In a text ``--explain ID`` is what a terminal is asked: in its place stands a link to that of the ``sections``, which
+    are headings by id.
 
     The ``title`` of the blocks, or else the last heading in them, is what a table without a caption is called to those
     who do not see where it stands.
@@ -45,11 +50,12 @@ def html(
             yield f"<p{kind}>{_linked(block.text, sections)}</p>"
 
 
-def _linked(text: str, sections: frozenset[str]) -> str:
-    """Escape a text; where it names a section of the report, link to it."""
+def _linked(text: str, sections: Mapping[str, str]) -> str:
+    """Escape a text; where it asks for a section of the report, link to it."""
 
     def link(found: re.Match[str]) -> str:
-        return f'<a href="#{found[1]}">{found[0]}</a>' if found[1] in sections else found[0]
+        heading = sections.get(found[1])
+        return found[0] if heading is None else f'see <a href="#{found[1]}">{escape(heading)}</a>'
 
     return ASKED.sub(link, escape(text.strip()))
 

@@ -217,7 +217,9 @@ def _probability(value: Any, field: str) -> units.Quantity:
             hint = "Then no client ever comes, and no round is completed. " + hint
         elif ":" in str(value):
             hint = "It takes one number, and no range. Ask with either end; `hfl-plan flip` says where answers change."
-        elif not percent and 1 < share <= 100:
+        elif 1 < share < 2 or share > 100 or (percent and share > 1):  # nobody means 1.2 %
+            hint = "A probability is at most 1, or 100 %. " + hint
+        elif not percent and 2 <= share <= 100:
             hint = f"Write {number}% or {share / 100:.10g}."
         raise ScenarioError(f"{field}: {value!r:.40} is not a probability from 1e-9 to 1. {hint}", code="E021")
     return units.Quantity(share, f"{number}%" if percent else f"{share:.12g}")

@@ -8,6 +8,7 @@ model from client to client or through a server (``hop``).
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
 import tomllib
@@ -299,14 +300,19 @@ def parse_straggler(text: str, field: str = "straggler") -> Straggler:
         raise NetworkError(f"{field}: {error}") from None
 
 
+RATE = re.compile(r"[0-9] ?[kMGT]?(bit|bps|b/s|B/s|B|b)", re.ASCII)  # begins like a rate, as 20Mbit/s does
+
+
 def link_preset(name: str, *, field: str = "link") -> Preset:
     """The preset of that name."""
     if name not in PRESETS:
         known, way = ", ".join(PRESETS), suggest(name, PRESETS)
-        # a rate, of which the table is told
-        if not way and name[:1].isdigit() and (side := re.search("client|server|hub", field)):
+        side = re.search("client|server|hub", field)
+        if not way and RATE.search(name) and side:  # of which the table is told
             way = f"A rate is given as --set network.{side[0].replace('hub', 'server')}_link.up={name:.20}."
-        raise NetworkError(f"{field}: {name!a} is not a link preset ({known}). {way}".rstrip())
+        near = difflib.get_close_matches(name, PRESETS, n=2, cutoff=0.5)
+        way = way or f"Did you mean {' or '.join(near)}?" * bool(near) or "Write one of these."
+        raise NetworkError(f"{field}: {name!a} is not a link preset ({known}). {way}")
     return PRESETS[name]
 
 

@@ -12,7 +12,7 @@ from planner.decide.clocked import Clocked, clocked, tasks
 from planner.errors import NoAnswerError, ScenarioError
 from planner.families.hga.model import Pace, Reach, durations, pace, reach
 from planner.io.text import number
-from planner.io.wording import title
+from planner.io.wording import join, title
 from planner.predict.question import Question, ask, with_default_order
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_duration, parse_duration
@@ -136,10 +136,6 @@ def _regional(scenario: Scenario) -> Question:
         raise ScenarioError("--clients: async needs the regions. Give --groups and --clients-per-group.")
     if scenario.divisions:
         raise ScenarioError(f"async: {scenario.searched} searched by recommend and tune alone. Give one number each.")
-    if scenario.partial:
-        raise ScenarioError(
-            "--groups-per-round, --clients-per-round: here every region and client works. Leave them out."
-        )
     if scenario.depth != 2:
         first, *below = [scenario.number(tier.size) for tier in tier_symbols(scenario.depth)]
         regions = f"-G {first:.0f} -M {math.prod(below):.0f}" if below else "--groups and --clients-per-group"
@@ -147,6 +143,8 @@ def _regional(scenario: Scenario) -> Question:
             f"async takes two tiers, regions and their clients, and this fleet has {scenario.depth}. Give a scenario "
             f"of two, or {regions} alone."
         )
+    if scenario.partial:
+        raise ScenarioError(_partial(scenario))
     if scenario.network.tiers != 2:
         raise ScenarioError("--tiers: without a server in each region there is nothing asynchronous. Leave it out.")
     if scenario.topologies and "star-star" not in scenario.topologies:
@@ -170,6 +168,17 @@ def _regional(scenario: Scenario) -> Question:
             code="E022",
         )
     return question
+
+
+def _partial(scenario: Scenario) -> str:
+    """Say who does not take part, and what says so."""
+    facts, ways = [], []
+    for size, drawn, noun, key in (("G", "S1", "groups", "groups_per_round"), ("M", "S2", "clients", "clients_per_round")):
+        there, some = scenario.known[size].value, scenario.known[drawn]
+        if some.value != there:
+            facts.append(f"{some.value} of {there} {noun} take part in a round")
+            ways.append("the pilot" if some.origin == "derived" else f"--{key.replace('_', '-')} ({key} of a file)")
+    return f"{join(facts)}, and here every region and client works. Leave {join(list(dict.fromkeys(ways)))} out."
 
 
 def _times(scenario: Scenario, own: tuple[float, ...], settings: Settings) -> tuple[str, tuple[float, ...]]:

@@ -125,7 +125,7 @@ def measured(path: Path, wanted: Wanted, kept: Path | None = None) -> tuple[Meas
         "skew": [asdict(one) for one in skew.skews(table, weighting)],
     }
     cautions = (*table.warnings, *_cautions(table, found, weighting, counts_are, fitted))
-    return _answer(path, data, cautions, kept), profile
+    return _answer(path, data, cautions, _recommended(path, data, kept, as_chosen=bool(chosen))), profile
 
 
 def _concentrations(table: LabelCounts, seed: int) -> tuple[tuple[Interval | None, ...], int]:
@@ -244,7 +244,7 @@ def _plain(found: Interval) -> dict[str, Any]:
 # ---------------------------------------------------------------- the answer
 
 
-def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str], kept: Path | None) -> Measurement:
+def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str], takes: NextStep) -> Measurement:
     whole = sum(tier["squared"]["value"] or 0.0 for tier in data["tiers"])
     rows = tuple(
         Deviation(
@@ -258,7 +258,7 @@ def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str], kept: 
         )
         for tier, skewed in zip(data["tiers"], data["skew"], strict=True)
     )
-    following = [_recommended(path, data, kept)]
+    following = [takes]
     if not data["scale"]["known"]:
         following.append(NextStep(argv=("...", "--gram", "GRAM.csv"), why="gives the absolute scale"))
     return Measurement(
@@ -271,12 +271,16 @@ def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str], kept: 
     )
 
 
-def _recommended(path: Path, data: Mapping[str, Any], kept: Path | None) -> NextStep:
-    """What takes these deviations: the profile, or the counts where these tell as much."""
-    if kept is None and data["scale"]["known"]:
-        return NextStep(argv=("...", "--output", "profile.json"), why="keeps the scale, for `recommend --data`")
+def _recommended(path: Path, data: Mapping[str, Any], kept: Path | None, *, as_chosen: bool) -> NextStep:
+    """What takes these deviations: the profile, or the counts where these tell as much.
+
+    ``as_chosen`` says that the groups were said to be chosen by the counts, of which these say nothing.
+    """
+    if kept is None and (as_chosen or data["scale"]["known"]):
+        keeps = "the scale" if data["scale"]["known"] else "these deviations"
+        return NextStep(argv=("...", "--output", "profile.json"), why=f"keeps {keeps}, for `recommend --data`")
     why = "takes these deviations"
-    if kept is not None and not data["scale"]["known"]:
+    if kept is not None and not as_chosen and not data["scale"]["known"]:
         why, kept = f"has the sizes of groups too, which {kept.name} has not", None
     weighted = kept is None and data["weighting"] == "samples"
     if kept is None and frames.content(path) is not None:  # no command takes a data frame

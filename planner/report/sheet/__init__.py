@@ -107,7 +107,7 @@ def _body(document: Document, beside: Beside) -> Iterator[str]:
     yield f'<p class="note">{escape("; ".join(filter(None, (day, beside.about))))}</p>'
     yield f'<p class="verdict">{escape(first.text)}</p></header>' if isinstance(first, Sentences) else "</header>"
     shown = [first, *rest] if not isinstance(first, Sentences) else rest
-    known = frozenset(section.id for section in document.sections)
+    known = {section.id: section.heading for section in document.sections}
     yield '<section aria-label="Answer">'
     if any(one.id == MAP for one in beside.pictures):
         shown = [block for block in shown if not isinstance(block, Figure)]  # it is drawn below
@@ -217,8 +217,8 @@ def _evidence(answer: Answer | None) -> Iterator[str]:
 
 
 def _next(answer: Answer | None) -> Iterator[str]:
-    if answer and answer.next:
-        steps = dict.fromkeys((as_typed(one), one.why) for one in answer.next)
+    every = (one for one in (answer.next if answer else ()) if one.argv != ("...", "--explain"))  # that is all here
+    if steps := dict.fromkeys((as_typed(one), one.why) for one in every):
         yield "<ul>"
         yield from (f"<li>{escape(why)} <code>{escape(typed)}</code></li>" for typed, why in steps)
         yield "</ul>"

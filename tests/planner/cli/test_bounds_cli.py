@@ -475,7 +475,7 @@ def test_check_says_what_the_audit_says(plan) -> None:
     ]
     code, out, _ = plan("check", RING)
     assert code == 0
-    assert f"{len(found)} checks of 1 bounds, all passed." in out
+    assert f"{len(found)} checks of 1 bound, all passed." in out
 
 
 def test_check_of_a_bound_that_fails_is_exit_1(plan, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -672,7 +672,7 @@ def test_a_long_stay_under_a_quorum_of_all_ends_where_one_does_not_come() -> Non
 def test_more_than_two_tiers_are_refused_with_the_way_out() -> None:
     tree = Topology.parse("star-ring-star").sized((2, 2, 2))
     spec = RoundSpec(tree, 1, Network((NETWORK.client_link,) * 3), COMPUTE, MODEL)
-    with pytest.raises(CostError, match=r"for two.* --groups 4 --clients-per-group 2"):
+    with pytest.raises(CostError, match=r"for at most two tiers.* --groups 4 --clients-per-group 2"):
         attend(spec, Availability(client=0.9))
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from documents import own
-from test_cli import loaded
+from test_cli import ROOT, loaded
 
 import planner
 from planner.cli import refusals
@@ -879,3 +879,15 @@ def test_nobody_is_unusual_where_all_differ_alike(plan, tmp_path: Path) -> None:
     assert code == 0 and "delta^2 0 -> 0;" in " ".join(plan("group", str(file), "--groups", "5")[1].split())
     kept = [line.split(",")[:2] for line in (tmp_path / "same.csv").read_text().splitlines()]
     assert sorted(kept[1:]) == sorted([f"c{i}", f"g{i % 5}"] for i in range(30))  # nobody moves where nothing is gained
+
+
+def test_groups_that_were_chosen_go_on_with_the_profile(tmp_path: Path) -> None:
+    """The counts alone do not say that groups were chosen by them; docs/measuring.md says to take the profile."""
+    counts, profile = ROOT / "examples" / "hospitals.csv", tmp_path / "chosen.json"
+    for words, output, wanted in (
+        ({"groups_are": "chosen"}, profile, ("hfl-plan", "recommend", "--data", str(profile))),
+        ({"groups_are": "chosen"}, None, ("...", "--output", "profile.json")),
+        ({"groups_are": "given"}, None, ("hfl-plan", "recommend", "--data", str(counts))),
+    ):
+        found = answer.measured(counts, answer.Wanted(**words), output)[0]
+        assert found.next[0].argv == wanted

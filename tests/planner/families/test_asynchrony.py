@@ -350,6 +350,16 @@ def test_three_tiers_are_refused_as_such(plan) -> None:
     assert (code, out) == (2, "")
     assert "this fleet has 3" in err and "--config" not in err
     assert "or -G 3 -M 24 alone" in err  # of this fleet: it said -G 4 -M 100
+    drawn = ("--set", "fleet.tiers.phone.drawn=2")
+    assert "this fleet has 3" in plan("async", "-c", "examples/regions.toml", "--speed-ratio", "8", *drawn)[2]
+
+
+def test_who_does_not_take_part_is_named_by_what_says_so(plan) -> None:
+    """Options that nobody gave were to be left out."""
+    assert plan(*FIXED, "--S2", "4")[2].splitlines() == [
+        "error[E001]: 4 of 20 clients take part in a round, and here every region and client works",
+        "  help: Leave --clients-per-round (clients_per_round of a file) out.",
+    ]
 
 
 def test_the_slowest_region_is_no_faster_than_the_fastest(plan) -> None:
