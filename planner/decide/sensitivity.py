@@ -171,9 +171,7 @@ def flip(  # reason: one field of the answer after the other
         verdict=told,
         rows=tuple(found),
         assumptions=assumptions(scenario, question, None),
-        warnings=tuple(
-            Caution(text=text) for text in warnings_where_used(scenario, MEASURED_IN_A_PILOT, ELSEWHERE)
-        ),
+        warnings=tuple(Caution(text=text) for text in warnings_where_used(scenario, MEASURED_IN_A_PILOT, ELSEWHERE)),
         sensitivity=tuple(_sensitivities(found, lines)),
         next=tuple(_next(question, scenario, found)),
         flip=Followed(

@@ -15,7 +15,10 @@ def call(name: str, placed: Iterable[Any] = (), given: Mapping[str, Any] | None 
     >>> call("recommend", ["phones.toml"], {"G": 4, "sigma": (0.5, 2), "uplink": None, "details": True})
     "planner.recommend('phones.toml', G=4, sigma=(0.5, 2), details=True)"
     """
-    said = [*map(_said, placed), *(f"{key}={_said(value)}" for key, value in (given or {}).items() if value is not None)]
+    said = [
+        *map(_said, placed),
+        *(f"{key}={_said(value)}" for key, value in (given or {}).items() if value is not None),
+    ]
     return f"planner.{name}({', '.join(said)})"
 
 

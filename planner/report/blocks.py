@@ -24,8 +24,8 @@ def html(
 ) -> Iterator[str]:
     """Write blocks below a heading of a level.
 
-    In a text ``--explain ID`` is what a terminal is asked: in its place stands a link to that of the ``sections``, which
-    are headings by id.
+    In a text ``--explain ID`` is what a terminal is asked: in its place stands a link to that of the ``sections``,
+    headings by id.
 
     The ``title`` of the blocks, or else the last heading in them, is what a table without a caption is called to those
     who do not see where it stands.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -356,7 +357,7 @@ def _sizes(written: Written, measured: heterogeneity.FromFile | None, warnings: 
         if measured.table is not None:
             names = [written.name(written.key_of(i, "count")) for i, count in enumerate(given) if count is not None]
             raise ScenarioError(
-                f"{join(names)}: {source} has {of_file}, not {sizes}. Leave these out, or give those of the file; "
+                f"{join(names)}: {source} has {of_file}, not {sizes}. {_left_out(names)}, or give those of {source}; "
                 f"`hfl-plan group {source} --groups N` forms others. For its deviations in another fleet: "
                 f"`hfl-plan measure {source} -o profile.json` and --data profile.json.",
                 code="E002",
@@ -377,6 +378,18 @@ def _sizes(written: Written, measured: heterogeneity.FromFile | None, warnings: 
             "of a star at the top. A table of label counts without other numbers, or --fleet, has every group as it is."
         )
     return found
+
+
+def _left_out(names: Sequence[str]) -> str:
+    """Say how to leave out what has these names: lines of a file, where all are in one."""
+    places = [re.match(r"(.+):([0-9]+): ", name) for name in names]
+    lines = [place[2] for place in places if place]
+    if not lines or len(lines) < len(names):
+        return "Leave these out"
+    numbers = f"line{'s' * (len(lines) > 1)} {join(lines)}"
+    return (
+        f"Delete {numbers} of {places[0][1] if places[0] else ''}, or begin {'them' if len(lines) > 1 else 'it'} with #"
+    )
 
 
 def _other_clients(written: Written, measured: heterogeneity.FromFile, listed: Listed) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -59,7 +60,11 @@ def init(
     if example is not None:
         files = files_of(example)
         name = output or EXAMPLES[example]
-        files = {name if file == EXAMPLES[example] else file: text for file, text in files.items()}
+        tried = f"--config {shlex.quote(name)}" if name != "-" and name.isprintable() else "--config FILE.toml"
+        files = {
+            name if file == EXAMPLES[example] else file: text.replace(f"--config {EXAMPLES[example]}", tried)
+            for file, text in files.items()
+        }
     else:
         name = output or "scenario.toml"
         if name != "-":

@@ -173,7 +173,10 @@ def _regional(scenario: Scenario) -> Question:
 def _partial(scenario: Scenario) -> str:
     """Say who does not take part, and what says so."""
     facts, ways = [], []
-    for size, drawn, noun, key in (("G", "S1", "groups", "groups_per_round"), ("M", "S2", "clients", "clients_per_round")):
+    for size, drawn, noun, key in (
+        ("G", "S1", "groups", "groups_per_round"),
+        ("M", "S2", "clients", "clients_per_round"),
+    ):
         there, some = scenario.known[size].value, scenario.known[drawn]
         if some.value != there:
             facts.append(f"{some.value} of {there} {noun} take part in a round")

@@ -38,7 +38,9 @@ def checked(ids: Sequence[str], paper: str | None) -> tuple[Listing, int]:
         {"subject": v.subject, "check": v.check, "passed": not v.failure, "facts": v.facts, "failure": v.failure}
         for v in found
     ]
-    tally = f"{counted(len(found), 'check')} of {counted(len(chosen), 'bound')}, " + (f"{failed} failed." if failed else "all passed.")
+    tally = f"{counted(len(found), 'check')} of {counted(len(chosen), 'bound')}, " + (
+        f"{failed} failed." if failed else "all passed."
+    )
     answer = listing("bounds-check", tally, {"failed": failed, "bounds": len(chosen)}, rows)
     cells = [(v.subject, v.check, "fails" if v.failure else "passes", v.failure or f"{v.facts} facts") for v in found]
     ordered = tuple(sorted(cells, key=lambda row: row[2]))  # failures first

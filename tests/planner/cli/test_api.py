@@ -390,7 +390,9 @@ def test_what_measure_and_group_return_is_taken_as_the_file_that_they_write(tmp_
 
 
 def test_an_answer_that_stands_for_no_file_is_refused_as_such(answer: planner.Recommendation) -> None:
-    with pytest.raises(TypeError, match=r"^pilot: this Recommendation stands for no file\. Give the name of one, or what"):
+    with pytest.raises(
+        TypeError, match=r"^pilot: this Recommendation stands for no file\. Give the name of one, or what"
+    ):
         planner.recommend(pilot=answer)
 
 
@@ -398,7 +400,7 @@ def test_an_answer_that_stands_for_no_file_is_refused_as_such(answer: planner.Re
 def test_a_report_from_python_has_the_call_that_makes_it_again(tmp_path: Path) -> None:
     """It had `hfl-plan recommend`, without an option or the scenario."""
     fleet = tmp_path / "fleet.toml"
-    fleet.write_text('schema_version = 1\n[fleet]\ngroups = 4\nclients_per_group = 3\n')
+    fleet.write_text("schema_version = 1\n[fleet]\ngroups = 4\nclients_per_group = 3\n")
     loaded = planner.load_scenario(fleet, settings={"plan.draws": 0}, seed=3)
     for found in (
         planner.recommend(fleet, seed=3, **FAST),

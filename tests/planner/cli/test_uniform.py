@@ -173,8 +173,16 @@ def test_the_example_of_a_code_gives_it(plan, code: str, monkeypatch: pytest.Mon
         ("recommend -G 3 -M 3 --client-link 6g", "E027", "help: Did you mean 5g or 4g?"),
         ("recommend -G 3 -M 3 --client-link dsl", "E027", "help: Write one of these."),
         ("recommend -G 3 -M 3 --client-link 20Mbit/s", "E027", "--set network.client_link.up=20Mbit/s."),
-        ("recommend -G 3 -M 3 --availability 1.2", "E021", "help: A probability is at most 1, or 100 %. Write it as 99%"),
-        ("recommend -G 3 -M 3 --availability 120%", "E021", "help: A probability is at most 1, or 100 %. Write it as 99%"),
+        (
+            "recommend -G 3 -M 3 --availability 1.2",
+            "E021",
+            "help: A probability is at most 1, or 100 %. Write it",
+        ),
+        (
+            "recommend -G 3 -M 3 --availability 120%",
+            "E021",
+            "help: A probability is at most 1, or 100 %. Write it",
+        ),
         ("recommend -G 3 -M 3 --availability 97", "E021", "help: Write 97% or 0.97."),
         (
             "recommend --tiers 3/4/6 --availability 97%",
@@ -374,3 +382,28 @@ def test_a_saved_answers_options_are_named_as_they_were_written(plan, tmp_path: 
     code, _, err = plan("export", str(answer), "--output", str(tmp_path / "job"))
     assert code == 2
     assert f"--data: {counts}" in err
+
+
+def test_an_example_under_another_name_is_tried_by_that_name(plan, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert plan("init", "--example", "hospitals", "--output", "my hosp.toml")[0] == 0
+    assert "# Try:  hfl-plan recommend --config 'my hosp.toml'\n" in (tmp_path / "my hosp.toml").read_text()
+    assert "hospitals.toml" not in (tmp_path / "my hosp.toml").read_text()
+
+
+@pytest.mark.parametrize("words", [("--yes",), ("--example", "hospitals")], ids=["questions", "example"])
+def test_sizes_that_init_wrote_are_named_by_their_lines_where_counts_have_others(
+    plan, tmp_path: Path, monkeypatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "counts.csv").write_text("client,group,a,b\nc1,g1,9,1\nc2,g1,1,7\nc3,g2,3,3\nc4,g2,5,8\n")
+    assert plan("init", *words, "-o", "mine.toml")[0] == 0
+    asked = ("recommend", "--config", "mine.toml", "--data", "counts.csv", "--set", "plan.draws=0")
+    code, _, err = plan(*asked)
+    assert (code, err[:11]) == (2, "error[E002]")
+    [found] = re.findall(r"help: Delete lines (\d+) and (\d+) of mine\.toml, or begin them with #, or give those", err)
+    lines = (tmp_path / "mine.toml").read_text().splitlines(keepends=True)
+    for number in map(int, found):
+        lines[number - 1] = f"# {lines[number - 1]}"
+    (tmp_path / "mine.toml").write_text("".join(lines))
+    assert plan(*asked)[0] == 0

@@ -22,6 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_docs import assert_shown, consoles
 
+import planner
 from hflbounds.topology import tier_symbols
 from planner.data import grouping
 from planner.data.grouping import State, best_step, solve
@@ -946,3 +947,12 @@ def test_what_is_written_is_no_next_step_and_is_what_others_read(plan: Any, tmp_
     code, page, _ = plan("group", data, "--output", str(written))
     assert code == 0 and "regrouped.csv" not in page
     assert "mine.csv --groups-are chosen" in " ".join(page.split())
+
+
+def test_one_size_that_is_asked_for_is_no_range(tmp_path: Path) -> None:
+    """It said "sizes are 2 to 4, and 3 to 3 are asked for"."""
+    file = tmp_path / "counts.csv"
+    rows = (f"c{i},{'g' if i < 2 else 'h'},{9 - i},{1 + i}\n" for i in range(6))
+    file.write_text(f"client,group,a,b\n{''.join(rows)}")
+    found = planner.group(file, groups=2)
+    assert "sizes are 2 to 4, and 3 are asked for." in " ".join(one.text for one in found.warnings)

@@ -154,7 +154,11 @@ def test_no_text_is_taken_for_markup_and_none_is_lost() -> None:
 
 def test_what_a_terminal_is_asked_for_is_a_link_to_who_has_none() -> None:
     """A reader of a report cannot type `--explain table`."""
-    blocks = (Sentences("First."), Sentences("4 more topologies: --explain table"), Facts((("Limits", "1: --explain no"),)))
+    blocks = (
+        Sentences("First."),
+        Sentences("4 more topologies: --explain table"),
+        Facts((("Limits", "1: --explain no"),)),
+    )
     text = sheet(Document("", blocks, {}, sections=(Section("table", "All numbers", (Sentences("Second."),)),)))
     assert '4 more topologies: see <a href="#table">All numbers</a>' in text
     assert "1: --explain no" in text  # no section of the report
