@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -99,10 +100,13 @@ def network(  # reason: one parameter for every option
     )  # fmt: skip
     question = pose(wanted, said.config, said.options)
     if section == "place":
-        trees = answer.trees(question)
+        trees, following = answer.trees(question), "... --layout placed.csv"
         if layout is not None:
             atomic.write(layout, answers.layout_as_csv(question, trees[0]), asked.force, "--layout")
-        document = answers.places(question, trees)
+            words = ["hfl-plan", "recommend", "--network", str(source), "--sites", str(layout)]
+            words += ["--config", str(said.config)] if said.config else []
+            following = shlex.join(words) if question.grouped else ""  # which takes trees of groups
+        document = answers.places(question, trees, following)
     elif section == "order":
         document = answers.orders(question, answer.orders(question))
     elif section == "links":

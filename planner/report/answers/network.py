@@ -33,8 +33,8 @@ TREES = (
 )
 
 
-def places(question: Question, found: list[Tree]) -> Listing:
-    """Say where servers stand best, for every tree."""
+def places(question: Question, found: list[Tree], asks: str = "... --layout placed.csv") -> Listing:
+    """Say where servers stand best, for every tree; ``asks`` is the next command, or empty."""
     best = found[0]
     table = _table(TREES, (_tree(question, one) for one in found), "trees")
     if best.given is None:
@@ -54,7 +54,7 @@ def places(question: Question, found: list[Tree]) -> Listing:
         }
         for one in found
     ]
-    return _document(question, "place", _placed(question, found), data, [table])
+    return _document(question, "place", _placed(question, found), data, [table], next=[asks] * bool(asks))
 
 
 def _placed(question: Question, found: list[Tree]) -> str:
@@ -286,6 +286,7 @@ def _document(
     found: Sequence[Mapping[str, Any]],
     tables: Sequence[Table],
     *notes: str,
+    next: Sequence[str] = (),
     **own: Any,
 ) -> Listing:
     """Put what all sections say around what one says."""
@@ -295,7 +296,7 @@ def _document(
     used = [name for name in USED if section != "groups" or name not in ("zeta", "delta")]  # groups: by label counts
     values = {name: one for name, one in known_values(question.scenario).items() if name in used}
     told = defaults(question.scenario, used)
-    answer = listing("network", text, own, found, scenario=values, assumptions=told)
+    answer = listing("network", text, own, found, scenario=values, assumptions=told, next=next)
     most = SHOWN // len(tables)
     longer = [one for one in tables if len(one.rows) > most]
     whole = [Section(f"table-{i}", one.label, (replace(one, label=""),)) for i, one in enumerate(longer, 1)]

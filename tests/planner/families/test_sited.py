@@ -157,7 +157,10 @@ def test_the_layout_is_read_again_and_its_rings_are_best(plan, tmp_path: Path) -
     words = ("network", "place", "geant", "-c", str(EXAMPLE / "consortium.toml"), "--tiers", "star/ring")
     code, out, _ = plan(*words, *FLEET[2:], "--layout", str(path), "--json")
     assert code == 0
-    first = json.loads(out)["rows"][0]
+    first, [following] = (json.loads(out)[key] for key in ("rows", "next"))
+    first = first[0]
+    assert following["argv"][:6] == ["hfl-plan", "recommend", "--network", "geant", "--sites", str(path)]
+    assert plan(*following["argv"][1:], "--set", "plan.draws=0", "--quiet")[0] == 0
     code, out, _ = plan("network", "place", "geant", "-c", FLEET[1], "--fleet", str(path), *FLEET[4:], "--tiers",
                         "star/ring", "--server", first["server"], "--json")  # fmt: skip
     again = json.loads(out)["rows"][0]
