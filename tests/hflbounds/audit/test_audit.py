@@ -278,7 +278,8 @@ def conditions_typed_twice(bound_id: str) -> tuple[dict[str, np.ndarray], np.nda
     rows, truth = [], []
     for i in range(200):
         if bound_id in second.BOUND_IDS:
-            point = unified_points(bound_id)[i % 20]
+            points = unified_points(bound_id)
+            point = points[i % len(points)]
             cap = second.cap(bound_id, **point)
             row = {name: float(x) for name, x in point.items()}
             if cap is not None:
