@@ -47,6 +47,15 @@ OTHERS = (
 )
 
 
+def called(name: str) -> str:
+    """Write the title of a baseline as a sentence has it: without its tier, and in full.
+
+    >>> called("FedAvg, 1 tier"), called("Seq. by group")
+    ('FedAvg', 'Sequential by group')
+    """
+    return name.partition(",")[0].replace("Seq.", "Sequential")
+
+
 @dataclass(frozen=True)
 class Baseline:
     """A single tier to the same target."""

@@ -13,7 +13,7 @@ from planner.decide import participation, tuning
 from planner.decide.advice import ask_sharing, assumptions, race, sharing_turns
 from planner.decide.compression import about_compression
 from planner.decide.explain import at_most, known_values, target_of
-from planner.decide.single_tier import beside
+from planner.decide.single_tier import beside, called
 from planner.decide.tuned import MOST_SAID, Plan, Rates, Searched, Start, Tuned
 from planner.decide.tuning import Aim, Budget, Choice
 from planner.decide.verdict import algorithms, one_tier, sharing_is_open, standing
@@ -267,8 +267,7 @@ def _one_tier_within(search: _Search, best: Sequence[Choice]) -> str:
     for one in beside(at) if search.wanted.topology is None else ():
         if all(one.amount(aim, at.network) <= limit for aim, limit in limits.items()):
             takes = join([tuning.WRITE[aim](one.amount(aim, at.network)) for aim in limits])
-            name = one.title.partition(",")[0].replace("Seq.", "Sequential")
-            return f" Without servers in between {name} takes {takes}, with as many local steps."
+            return f" Without servers in between {called(one.title)} takes {takes}, with as many local steps."
     return ""
 
 

@@ -16,7 +16,7 @@ from hflbounds.topology import tier_symbols
 from planner.decide.clocked import BUFFER, Clocked
 from planner.decide.explain import by_samples
 from planner.decide.recommendation import SHARING
-from planner.decide.single_tier import SINGLE, Baseline, beside
+from planner.decide.single_tier import SINGLE, Baseline, beside, called
 from planner.decide.uncertainty.distributions import at_ends
 from planner.decide.uncertainty.draws import Agreement, agreement
 from planner.io.answers import Faster, Quantity, Verdict
@@ -457,7 +457,7 @@ def _is_one_algorithm(question: Question, topology: str, pattern: str) -> bool:
 def without_servers(baseline: Faster, scenario: Scenario, objective: Objective) -> str:
     """Say what a baseline takes, and whether to use it: ``FedAvg takes 0.75x the time: use it unless ...``."""
     name, _, buffer = baseline.title.partition(BUFFER)
-    name = name.partition(",")[0].replace("Seq.", "Sequential") + f" with buffer {buffer}" * bool(buffer)
+    name = called(name) + f" with buffer {buffer}" * bool(buffer)
     differ = any(scenario.known[tier.deviation].value for tier in tier_symbols(scenario.depth)[:-1])
     if baseline.title == SINGLE["sfl"][1] and (differ or scenario.pilot is not None):  # as of one group of everybody
         name += " in an order that mixes groups"

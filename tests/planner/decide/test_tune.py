@@ -895,3 +895,9 @@ def test_where_no_choice_keeps_to_a_time_one_tier_that_does_is_named(tmp_path: P
     with pytest.raises(NoAnswerError) as refused:
         planner.tune(**told, local_steps="5", group_rounds="1", within="2min")
     assert "FedAvg" not in str(refused.value)
+
+
+def test_a_range_is_tried_whole_up_to_a_width() -> None:
+    assert tuning.whole_numbers("--K", "1:64", (), 64) == list(range(1, 65))
+    wider = tuning.whole_numbers("--K", "1:65", (), 64)
+    assert {1, 2, 3, 4, 64, 65} <= {*wider} and 63 not in wider
