@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from planner.decide import breakpoints
-from planner.decide.parameters import LARGEST_DRAWN, counts_drawn, inputs, is_drawn, is_quick, ratios, size_drawn
+from planner.decide import breakpoints, toss_up
+from planner.decide.parameters import LARGEST_DRAWN, Input, counts_drawn, inputs, is_drawn, is_quick, ratios, size_drawn
 from planner.decide.settings import is_open, other_words, with_other_words
+from planner.decide.verdict import Standing
 from planner.io.answers import Sensitivity
 from planner.io.wording import title
 from planner.predict.question import Question
 from planner.scenario.fields import CLOCKED, Objective
-from planner.scenario.resolve import Scenario
 
 Way = Literal["exact", "searched", "sampled", "setting"]
 WAYS: dict[breakpoints.Method, Way] = {
@@ -24,15 +24,17 @@ WAYS: dict[breakpoints.Method, Way] = {
     "looked at": "sampled",
 }
 NARROWED = 1e3  # by which what a range that was given leaves open comes before what is beyond
+TOSSED = 3  # nearest changes of numbers of which it is said where a toss-up begins: a page names fewer
 MANY = 8  # topologies of a deep tree that break-even points are looked for among: the best ones, and the reference
 
 
-def nearest_flips(question: Question, scenario: Scenario, first: Sequence[str]) -> tuple[tuple[Sensitivity, ...], str]:
+def nearest_flips(here: Standing) -> tuple[tuple[Sensitivity, ...], str]:
     """Find the nearest flip below and above for every input, quickly, nearest first; and say what was looked at.
 
-    Settings that were not given come before all numbers, and those that were after them.
+    Settings that were not given come before all numbers, and those that were after them. Of the nearest numbers it is
+    said where the best becomes a toss-up.
     """
-    objective = scenario.objective
+    question, scenario, objective, first = here.question, here.scenario, here.objective, here.best
     if set(first) == set(question.topologies):
         return (), "all topologies tie"
     if objective == "rounds" and (least := _least_by_proof(question)) in first:
@@ -75,7 +77,20 @@ def nearest_flips(question: Question, scenario: Scenario, first: Sequence[str]) 
     found.sort(key=lambda pair: pair[0])
     far = f"by up to a factor {breakpoints.REACH:g} (counts {breakpoints.REACH_OF_COUNTS:g}; from 0 what is 0)"
     held = ", counts at the present target" if question.target is None and not of_pilot else ""
-    return tuple(flip for _, flip in found), f"one input at a time{held}, {far}{among}: {', '.join(looked)}"
+    flips = tuple(_with_toss_ups(here, looked, [flip for _, flip in found]))
+    return flips, f"one input at a time{held}, {far}{among}: {', '.join(looked)}"
+
+
+def _with_toss_ups(here: Standing, looked: Mapping[str, Input], flips: Sequence[Sensitivity]) -> Iterator[Sensitivity]:
+    """Changes with where a toss-up begins before them, of the nearest numbers where one look takes milliseconds."""
+    left = 0 if here.question.partly_available or is_drawn(here.question) or len(here.best) != 1 else TOSSED
+    for flip in flips:
+        each, even = looked.get(flip.parameter), flip.break_even
+        if left and each is not None and flip.best_beyond and isinstance(even, (int, float)):
+            left -= 1
+            told = toss_up.undecided_along(each, here, here.totals)
+            flip = flip.replaced(toss_up=toss_up.begins(told, each, float(even), here.best))
+        yield flip
 
 
 def _nearest(question: Question, objective: Objective) -> tuple[Question, str]:

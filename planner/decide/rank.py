@@ -80,7 +80,7 @@ def recommend(  # reason: one field of the answer after the other
     how_sure = assess(question, scenario, here.best) if details else None
     if how_sure and here.judged.model:
         how_sure = how_sure.replaced(model=here.judged.model.replaced(probability=here.confidence))
-    flips, looked = nearest_flips(question, scenario, here.best) if asked else ((), "")
+    flips, looked = nearest_flips(here) if asked else ((), "")
     changes = tuple(_sensitivity(flips, how_sure))
     records = [] if met else evidence.records(question, scenario, here.judged.model)
     doubt = [] if scenario.partial or not question.predictor.guarantees else _doubt(question, scenario, here.best)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import importlib.util
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from functools import cache
 from typing import Literal
 
 from hflbounds.errors import HflBoundsError
 from hflbounds.evaluate.compare import crossings
 from planner.decide import breakpoints as changes
-from planner.decide import participation
+from planner.decide import participation, toss_up
 from planner.decide.advice import UNASKED, ask_sharing, assumptions
 from planner.decide.breakpoints import Line
 from planner.decide.explain import known_values, target_of
@@ -47,8 +45,6 @@ from planner.scenario.units import format_break_even
 
 CLOSE = 10.0  # a factor within which a number is changed sooner than a setting
 SPAN = 30.0  # a map goes from 1/SPAN to SPAN times a value, where no range was given
-TOSS_UP_WIDTH = 0.02  # relative width of the interval in which a toss-up is found to begin, and to end
-STRIDE = 2.0  # a factor: so far apart are the values at which its end is looked for
 Progress = Callable[[str], None]
 ELSEWHERE = "used for other counts alone, as the pilot measured rounds as they are."
 
@@ -330,6 +326,7 @@ def _sensitivities(rows: Sequence[Change], lines: Sequence[Line]) -> Iterator[Se
                 unit=row.unit,
                 break_even=row.break_even,
                 best_beyond=row.best_beyond,
+                toss_up=row.toss_up,
                 method=row.method,
             )
     for line in lines:
@@ -442,50 +439,12 @@ def _crossing(
 def _with_toss_up(row: Change, followed: Sequence[changes.Walked], here: Standing, competing: Sequence[str]) -> Change:
     """A change with the values between which the best cannot be told from the next, as `recommend` judges it there."""
     along = next((one for one in followed if one.input.name == row.parameter), None)
-    first, scenario = here.undecided(competing), here.scenario
     if along is None or isinstance(row.break_even, str) or not row.best_beyond:
         return row
-    each, even = along.input, float(row.break_even)
-    own = tuple(deviations(here.question))
-    moved = own if each.name in (*own, *ratios(here.question)) else (each.name,)  # numbers are given of all deviations
-    known = {name: scenario.known[name] for name in moved if name in scenario.known}
-    given = {n: replace(of, origin="given", spread=None) for n, of in known.items() if of.origin != "given"}
-    scenario = replace(scenario, known={**scenario.known, **given})  # another value is one that somebody gives
-
-    @cache
-    def told(value: float) -> tuple[str, ...]:
-        there = each.moved(here.question, value)
-        if not any(math.isfinite(float(rounds)) for rounds in there.rounds().values()):
-            return ()
-        return standing(there, scenario, here.objective).undecided(competing)
-
-    begins = even
-    if len(first) == 1:
-        begins = changes.last_true(lambda value: told(value) == first, each, even, TOSS_UP_WIDTH)
-    ends = _beaten(told, along, even, first)
-    return row.replaced(
-        toss_up=None if begins == even else each.number(begins), beaten=None if ends is None else each.number(ends)
-    )
-
-
-def _beaten(
-    told: Callable[[float], tuple[str, ...]], along: changes.Walked, even: float, first: Sequence[str]
-) -> float | None:
-    """From where on, away from a break-even, none of the first tie is in the toss-up; None where that is not seen."""
-    each, up = along.input, even > along.input.value
-    near, end = even, along.ends[up]
-    while near > 0 and near != end:
-        far = min(near * STRIDE, end) if up else max(near / STRIDE, end)
-        far = float(round(far)) if each.whole else far
-        found = told(far)
-        if found and not {*first} & {*found}:
-            return changes.last_true(
-                lambda value: bool({*first} & {*told(value)}) or not told(value), each, far, TOSS_UP_WIDTH, near
-            )
-        if not found or found[0] in first:  # out of reach, or the first leads again
-            return None
-        near = far
-    return None
+    each, even, first = along.input, float(row.break_even), here.undecided(competing)
+    told = toss_up.undecided_along(each, here, competing)
+    beaten = toss_up.ends(told, each, along.ends[even > each.value], even, first)
+    return row.replaced(toss_up=toss_up.begins(told, each, even, first), beaten=beaten)
 
 
 def _nearness(row: Change, scenario: Scenario) -> tuple[bool, float, str]:

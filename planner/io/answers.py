@@ -191,6 +191,10 @@ class Sensitivity(Part):
     unit: str = ""
     break_even: float | int | str | None = field("the nearest value with another best row; null for none", default=None)
     best_beyond: tuple[str, ...] = ()
+    toss_up: float | int | None = field(
+        "from where on, before it, the best is a toss-up; null where that is not before it, or was not looked for",
+        default=None,
+    )
     sobol_total: float | None = field("total Sobol index of the lead; null where it was not drawn", default=None)
     method: str = field("exact, searched, sampled, setting, or draws", default="")
 

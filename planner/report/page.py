@@ -356,8 +356,8 @@ def change(
 ) -> str:
     """Say one break-even point.
 
-    ``server uplink below 40 Mbit/s -> Star-Ring leads``, ``K 20 or more``, or ``--cost formula -> Star-Star alone``
-    where a setting settles a toss-up.
+    ``server uplink below 90 Mbit/s -> toss-up, 40 Mbit/s -> Star-Ring leads``, ``K = 20 -> Ring-Star leads``, or
+    ``--cost formula -> Star-Star alone`` where a setting settles a toss-up.
     """
     which = [names.get(id_) or title(id_) for id_ in one.best_beyond]
     beyond = f"-> {join(which, 'or') if which else 'target not reached'}"
@@ -367,9 +367,11 @@ def change(
         said = MEANS.get((one.parameter, str(even))) or OPTIONS.get(one.parameter, what + " {}").format(even)
         return f"{said} {beyond}{ALONE * settles}{one.more}"
     leads = f"{beyond} {'leads' if len(which) == 1 else 'lead'}" if which else beyond
-    if isinstance(even, int):
-        return f"{what} = {format_break_even(even)} {leads}{one.more}"  # farther away the present best may lead again
-    return f"{what} {'above' if even > now else 'below'} {format_break_even(even, one.unit)} {leads}{one.more}"
+    # farther away from a count the present best may lead again
+    side = "=" if isinstance(even, int) else "above" if even > now else "below"
+    at, tossed = (None if x is None else format_break_even(x, one.unit) for x in (even, one.toss_up))
+    before = f"{tossed} -> toss-up, " if tossed and tossed != at else ""
+    return f"{what} {side} {before}{at} {leads}{one.more}"
 
 
 def warned(answer: Answer) -> Iterator[tuple[str, str]]:

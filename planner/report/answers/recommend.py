@@ -9,10 +9,11 @@ from dataclasses import replace
 from itertools import chain, product
 
 from planner.decide.explain import SHORT, term
+from planner.decide.nearest import TOSSED
 from planner.decide.recommendation import SHARING, Corrected, Division, Drawn, InCase, Other, Recommendation, Row
 from planner.decide.uncertainty.distributions import CLOCK, FACTOR, LINK
 from planner.decide.verdict import TOLD
-from planner.io.answers import KnownValue, Quantity, Verdict
+from planner.io.answers import KnownValue, Quantity, Sensitivity, Verdict
 from planner.io.wording import CASES, LISTED, counted, join, join_with_limit, percent, times, title, two
 from planner.predict.participation import OWN_BOUNDS
 from planner.predict.predictors import guaranteed
@@ -70,14 +71,25 @@ WHOLE = (Column("rounds", "count"), Column("time", "duration"), Column("traffic"
 
 
 def document(answer: Recommendation) -> Document:
-    """Lay a recommendation out, with as many topologies as leave a page its lines."""
+    """Lay a recommendation out, with as many topologies as leave a page its lines.
+
+    Where there are too many, the first that goes is where toss-ups begin.
+    """
     sections, facts = tuple(_sections(answer)), tuple(_facts(answer))
+    changes = [answer.sensitivity]
+    if any(one.toss_up is not None for one in answer.sensitivity):
+        changes.append(tuple(one.replaced(toss_up=None) for one in answer.sensitivity))
     few = len(answer.ranking) <= LEAST + 1
 
     def laid(
-        shown: int, widths: Sequence[Wide], about: Sequence[tuple[str, str]], ties: bool = True, named: int = LISTED
+        shown: int,
+        widths: Sequence[Wide],
+        about: Sequence[tuple[str, str]],
+        ties: bool = True,
+        named: int = LISTED,
+        moved: tuple[Sensitivity, ...] = changes[-1],
     ) -> Document:
-        told = answer.replaced(verdict=_naming(answer.verdict, named))
+        told = answer.replaced(verdict=_naming(answer.verdict, named), sensitivity=moved)
         table = _table(told, shown, widths, full=named < LISTED, ties=ties)
         made = page(told, table, sections, facts=about, kind="Recommendation")
         return replace(made, data=answer.to_json(), answer=answer)
@@ -86,7 +98,8 @@ def document(answer: Recommendation) -> Document:
     widths = [WIDTHS[i:] for i in range(len(WIDTHS))]
     least = ((numbers[-1], widths[-1], [fact for fact in facts if fact[0] in last]) for last in LAST)
     marks = (True, False) if UNNAMED.search(_said(answer)) else (True,)
-    pages = (laid(*how, ties) for how in chain(product(numbers, widths, (facts,)), least) for ties in marks)
+    every = product(chain(product(numbers, widths, (facts,)), least), marks, changes)
+    pages = (laid(*how, ties, moved=moved) for how, ties, moved in every)
     fewer = (laid(shown, widths[-1], (), True, named) for named in FEWER for shown in numbers)
     return first_that_fits(chain(pages, fewer))
 
@@ -604,6 +617,10 @@ def _break_even(answer: Recommendation) -> Iterator[Block]:
     rows = tuple((change_in(answer, one), format_amount(one.now, one.unit), one.method) for one in found)
     if rows:
         yield Table(columns, rows, label="Break-even points, nearest first")
+    if any(one.toss_up is not None for one in found):
+        yield Sentences(
+            f"Where a toss-up begins is said of the {TOSSED} nearest numbers; `hfl-plan flip` has it of all."
+        )
     if any(one.method == "sampled" for one in found):
         yield Sentences("Sampled: a change between two samples may be missed.")
     if even := _of_a_round(answer):

@@ -1,0 +1,61 @@
+"""Where a toss-up begins and ends along an input, as `recommend` would judge it there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from functools import cache
+
+from planner.decide.breakpoints import last_true
+from planner.decide.parameters import Input, deviations, ratios
+from planner.decide.verdict import Standing, standing
+
+WIDTH = 0.02  # relative width of the interval in which a toss-up is found to begin, and to end
+STRIDE = 2.0  # a factor: so far apart are the values at which its end is looked for
+Undecided = Callable[[float], tuple[str, ...]]
+"""Those of which one is the best as far as can be told, best first, at a value of an input; none out of reach."""
+
+
+def undecided_along(each: Input, here: Standing, competing: Collection[str]) -> Undecided:
+    """Judge the topologies that compete at other values of an input; what was judged is kept."""
+    own = tuple(deviations(here.question))
+    moved = own if each.name in (*own, *ratios(here.question)) else (each.name,)  # numbers are given of all deviations
+    known = {name: here.scenario.known[name] for name in moved if name in here.scenario.known}
+    given = {n: replace(of, origin="given", spread=None) for n, of in known.items() if of.origin != "given"}
+    scenario = replace(here.scenario, known={**here.scenario.known, **given})  # another value is one somebody gives
+
+    @cache
+    def told(value: float) -> tuple[str, ...]:
+        there = each.moved(here.question, value)
+        if not any(math.isfinite(float(rounds)) for rounds in there.rounds().values()):
+            return ()
+        return standing(there, scenario, here.objective).undecided(competing)
+
+    return told
+
+
+def begins(told: Undecided, each: Input, even: float, first: tuple[str, ...]) -> float | int | None:
+    """From where on, before a break-even, the first alone is no longer told; None where it is told up to there."""
+    if len(first) != 1:
+        return None
+    found = last_true(lambda value: told(value) == first, each, even, WIDTH)
+    return None if found == even else each.number(found)
+
+
+def ends(told: Undecided, each: Input, end: float, even: float, first: tuple[str, ...]) -> float | int | None:
+    """From where on, beyond a break-even, none of the first tie is in the toss-up; None where that is not seen."""
+    up = even > each.value
+    near = even
+    while near > 0 and near != end:
+        far = min(near * STRIDE, end) if up else max(near / STRIDE, end)
+        far = float(round(far)) if each.whole else far
+        found = told(far)
+        if found and not {*first} & {*found}:
+            return each.number(
+                last_true(lambda value: bool({*first} & {*told(value)}) or not told(value), each, far, WIDTH, near)
+            )
+        if not found or found[0] in first:  # out of reach, or the first leads again
+            return None
+        near = far
+    return None
