@@ -80,7 +80,9 @@ class _Search:
         self.leaders = [self._best(i) for i in range(len(self.scenarios))]
         self.order = sorted((plan for plan in self.leaders if plan is not None), key=lambda plan: plan.total)
         undecided = (plan for plan in self.order if plan is self.order[0] or self._undecided(plan))
-        self.level = sorted({self.groups(plan) for plan in undecided})  # numbers of groups
+        level = sorted({self.groups(plan) for plan in undecided})
+        # one group, and groups of one, are one tier, which has its own rows
+        self.level = [number for number in level if 1 < number < _sizes(self.scenarios[0])[1]] or level
 
     def _best(self, division: int) -> _Plan | None:
         """Of a division; None where nothing reaches the target."""

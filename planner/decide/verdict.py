@@ -465,6 +465,9 @@ def without_servers(baseline: Faster, scenario: Scenario, objective: Objective) 
         return f"{name}, whose server does not wait, takes {times(baseline.ratio)} the {objective}."
     servers = "group servers" if scenario.depth == 2 else "servers in between"
     takes = f"takes {times(baseline.ratio)} the {objective}"
+    if baseline.through is not None and baseline.ratio < 1 < baseline.through:
+        ways = f"if clients reach the top without the links of {servers}, {times(baseline.through)} over them"
+        return f"{name} {takes} {ways}: use it in the first case alone."
     if baseline.through is not None:
         takes += f" over clients' own links to the top, {times(baseline.through)} over the links of servers"
     if baseline.advised:

@@ -169,11 +169,11 @@ def in_words(answer: Answer) -> str:
 
 def _cases(answer: Answer, label: Callable[[Verdict], str] | None) -> Iterator[tuple[str, str]]:
     """A line for each case, for a case of cases a line for each of these; one for all that say the same."""
-    said: dict[str, list[str]] = {}
+    said: dict[tuple[str, frozenset[str]], list[str]] = {}  # a text may leave out which topologies it counts
     for name, case in _named(answer.verdict.cases, label):
         if not case.cases:
-            said.setdefault(case.text, []).append(name)
-    yield from ((", ".join(names), text) for text, names in said.items())
+            said.setdefault((case.text, frozenset(case.best)), []).append(name)
+    yield from ((", ".join(names), text) for (text, _), names in said.items())
     yield from _baselines(answer, label)
 
 
@@ -253,6 +253,7 @@ def assumed(answer: Answer) -> Iterator[tuple[str, str]]:
 NAMED = 6  # letters of a symbol
 LABELLED = 10  # columns of a label
 LONGEST = 100  # letters of a warning on a page
+SPELT = 3  # topologies of a toss-up that a change names at most
 ALONE = " alone"  # of a toss-up
 SEARCHED = "searched"  # how the source of a count begins that a search found: it is kept where other inputs move
 MEANS = {  # settings whose names say too little, or not how to choose them
@@ -361,12 +362,14 @@ def change(
     """
     which = [names.get(id_) or title(id_) for id_ in one.best_beyond]
     beyond = f"-> {join(which, 'or') if which else 'target not reached'}"
+    if len(which) > SPELT:
+        beyond = f"-> toss-up of {len(which)} topologies"
     what, even, now = words(one.parameter), one.break_even, one.now
     if isinstance(even, str) or even is None or isinstance(now, str) or now is None:
         settles = len(best) > len(which) == 1 and set(one.best_beyond) < set(best)
         said = MEANS.get((one.parameter, str(even))) or OPTIONS.get(one.parameter, what + " {}").format(even)
         return f"{said} {beyond}{ALONE * settles}{one.more}"
-    leads = f"{beyond} {'leads' if len(which) == 1 else 'lead'}" if which else beyond
+    leads = f"{beyond} {'leads' if len(which) == 1 else 'lead'}" if 0 < len(which) <= SPELT else beyond
     # farther away from a count the present best may lead again
     side = "=" if isinstance(even, int) else "above" if even > now else "below"
     at, tossed = (None if x is None else format_break_even(x, one.unit) for x in (even, one.toss_up))
@@ -410,23 +413,10 @@ def evidence(answer: Answer) -> Iterator[tuple[str, str]]:
         yield "Evidence", f"weak: {first.weak}"
         return
     level: str = "fair" if (first.far or first.until) and first.level == "good" else first.level
-    by_time = first.nearest and _sure_by_time(answer)  # then the record says less than the confidence
-    level += f" to {first.until} rounds" if first.until else " on rounds" if first.nearest and not by_time else ""
-    where = f"the {first.of} nearest measured cases" if first.nearest else f"{first.of} ({first.dataset})"
-    if first.far:
-        where = f"{first.of}, none close, by rounds" if by_time else f"{first.of} cases, though none is close"
-    elif by_time:
-        where = f"{first.of} near cases, by rounds"
-    yield "Evidence", f"{level}: right in {first.right} of {where}"
-
-
-def _sure_by_time(answer: Answer) -> bool:
-    """Whether a confidence by time is stated, which stands on times of rounds beside their numbers."""
-    every: list[tuple[str, Verdict]] = [(answer.objective, answer.verdict)]
-    for case in answer.verdict.cases:
-        by = case.value if answer.verdict.on == "objective" else answer.objective
-        every += [(by, case), *((by, one) for one in case.cases)]
-    return any(by == "time" and one.confidence is not None and one.status == "best" for by, one in every)
+    where = f"{first.of} near cases" if first.nearest else f"{first.of} ({first.dataset})"
+    where = f"{first.of} cases, none close" if first.far else where
+    by = f"by rounds{f' (up to {first.until})' if first.until else ''} " if first.nearest else ""
+    yield "Evidence", f"{level}: {by}right in {first.right} of {where}"
 
 
 def record(one: Evidence) -> tuple[Cell, ...]:

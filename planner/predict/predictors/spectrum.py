@@ -37,8 +37,9 @@ square of a deviation was about the curvature times the loss, so that it vanishe
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -72,6 +73,7 @@ LATE = 30.0  # training time, rate times steps times L, from which deviations fa
 GAINED = {"loss": 0.76, "accuracy": 0.69}  # the power of predicted gains over stars that runs have; chosen as `LATE`
 TURNS = 40  # at most, of a search for the rounds that have such a gain
 LOST = 300.0  # logarithm of a mean square's growth beyond which a run is lost at any rate
+MUCH = 0.1  # of the square of a deviation, which a note says to be by chance
 NEAR = 1e-10  # of a logarithm of rounds
 SLOPES = 0.3, 3.0  # of its secants
 NEAR_ZERO = 1e-200  # in its place for 0
@@ -371,12 +373,13 @@ class _Spectrum(EnvelopePredictor):
         return not turning & set(changed)
 
     def notes(self, question: Question) -> tuple[str, ...]:
-        if not _scatter(question) or not many_steps.many(question, question.values):
+        if not _scatter(question):
             return ()
-        return (
+        many = (
             f"Predicted rounds are corrected for over {many_steps.FROM:g} local steps of a client in a round, by runs "
             "of so many (docs/real-data.md, Many local steps).",
         )
+        return (*_in_words(question), *many * bool(many_steps.many(question, question.values)))
 
     def _constants(self, question: Question, values: Mapping[str, Any]) -> Mapping[str, Any]:
         return {**values, **_beyond_chance(question.symbols, values)} if _scatter(question) else values
@@ -424,6 +427,20 @@ def _beyond_chance(tiers: Sequence[TierSymbols], values: Mapping[str, Any]) -> d
         squares[i], squares[i + 1] = squares[i] - chance, squares[i + 1] + chance
         moved[_chance(tiers[i].deviation)] = np.sqrt(chance)
     return moved | {tier.deviation: np.sqrt(one) for tier, one in zip(tiers, squares, strict=True)}
+
+
+def _in_words(question: Question) -> Iterator[str]:
+    """Say how much of the deviation of groups is no more than chance makes of their members', where it is much."""
+    moved = _beyond_chance(question.symbols, question.values)
+    for tier, below in itertools.pairwise(question.symbols):
+        own, chance = float(question.values[tier.deviation]), float(moved[_chance(tier.deviation)])
+        number, of_each = question.values[below.size], question.values[below.deviation]
+        if chance**2 > MUCH * own**2:
+            yield (
+                f"Of {tier.deviation} = {own:.3g}, {chance:.3g} is by chance, as of any {number:.0f} put together at "
+                f"random with {below.deviation} = {of_each:.3g}. It counts as {below.deviation}, of which more may "
+                "take fewer rounds."
+            )
 
 
 def _chance(deviation: str) -> str:

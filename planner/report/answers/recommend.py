@@ -98,8 +98,9 @@ def document(answer: Recommendation) -> Document:
     widths = [WIDTHS[i:] for i in range(len(WIDTHS))]
     least = ((numbers[-1], widths[-1], [fact for fact in facts if fact[0] in last]) for last in LAST)
     marks = (True, False) if UNNAMED.search(_said(answer)) else (True,)
-    every = product(chain(product(numbers, widths, (facts,)), least), marks, changes)
-    pages = (laid(*how, ties, moved=moved) for how, ties, moved in every)
+    whole = product(marks, product(numbers, widths, (facts,)), changes)
+    every = chain(whole, ((ties, *rest) for *rest, ties in product(least, changes, marks)))
+    pages = (laid(*how, ties, moved=moved) for ties, how, moved in every)
     fewer = (laid(shown, widths[-1], (), True, named) for named in FEWER for shown in numbers)
     return first_that_fits(chain(pages, fewer))
 

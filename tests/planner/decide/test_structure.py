@@ -132,7 +132,8 @@ def test_the_best_division_is_that_of_a_loop_over_explicit_deviations(objective:
         )
         by_hand[groups] = every[first][objective]
     tied = [groups for groups, total in by_hand.items() if total <= 1.02 * min(by_hand.values())]
-    assert found.scenario["G"].value == min(tied)  # the fewest groups of those that tie
+    # the fewest groups of those that tie; one group, and groups of one, are one tier
+    assert found.scenario["G"].value == min([groups for groups in tied if 1 < groups < 100] or tied)
     assert found.scenario["G"].value * found.scenario["M"].value == found.scenario["clients"].value == 100
     best = next(d for d in found.recommend.divisions if d.groups == found.scenario["G"].value)
     assert (best.tie, best.best, best.rounds) == (1, found.ranking[0].id, found.ranking[0].rounds)
@@ -419,7 +420,8 @@ def test_the_best_plan_is_that_of_a_loop_over_all_of_them(objective: str) -> Non
     ]
     every = by_hand(fleets, objective, P=range(1, 4), K=range(1, 5))
     known = found.scenario
-    assert min(every, key=lambda plan: every[plan]) == (known["G"].value, known["P"].value, known["K"].value)
+    least = min(every, key=lambda plan: (every[plan] > 1.000001 * min(every.values()), not 1 < plan[0] < 12, plan))
+    assert least == (known["G"].value, known["P"].value, known["K"].value)  # of equal ones the first with groups
     assert (known["P"].origin, known["P"].source) == ("derived", "searched from 1 to 3")
 
     def taken(row: object) -> float:
@@ -639,8 +641,8 @@ def test_changes_say_which_counts_of_those_searched_they_are_at(plan) -> None:
     fleet = ("-G", "5", "-M", "8", "-H", "zeta=1.5,delta=0.4", "--uplink", "6Mbit/s", "--downlink", "30Mbit/s")
     words = ("recommend", *fleet, "--model-size", "30MB", "--step-time", "50ms", "--link-sharing", "per-client")
     page = " ".join(plan(*words, "--target", "0.1", "--local-steps", "1:16", "--group-rounds", "1:4")[1].split())
-    said = "Changes P = 1, K = 16: server uplink or downlink below "
-    assert re.search(rf"{said}\S+ Mbit/s -> toss-up, 2.13 Mbit/s -> Star-Ring leads", page)
+    said = r"Changes P = 1, K = 16: server uplink or downlink below (\S+ Mbit/s -> toss-up, )?2.13 Mbit/s -> Star-Ring"
+    assert re.search(f"{said} leads", page)
     for rate, best in (("2.10Mbit/s", "star-ring"), ("2.16Mbit/s", "star-star")):
         up = ("--set", f"network.server_link.up={rate}", "--target", "0.1", "-K", "16", "-P", "1", "--json")
         assert json.loads(plan(*words, *up)[1])["rows"][0]["id"] == best
@@ -663,7 +665,7 @@ def test_the_number_of_groups_is_told_for_own_and_for_shared_links(
             assert case[key] == alone["verdict"][key], key
     assert [row["rounds"] for row in found["rows"]] == [row["rounds"] for row in own["rows"]]
     assert not any(row["cases"] for row in found["rows"])  # the times of one division only
-    assert "own links, 1 x 60" in plan(*words[:-1])[1]
+    assert "own links, 2 x 30" in plan(*words[:-1])[1]
     servers = "Groups of one client need a group server for each client."
     proved = json.loads(plan(*words, "--link-sharing", "per-server", "--predictor", "bound", "--metric", "gradient")[1])
     assert proved["scenario"]["M"]["value"] == 1
@@ -680,7 +682,8 @@ def test_divisions_within_the_error_of_the_predictor_are_a_toss_up(
     words = ("--clients", "60", "-H", "both", "--link-sharing", "per-server", "--json")
     predicted = json.loads(plan(*words)[1])
     totals = [one["time_seconds"] for one in predicted["recommend"]["divisions"] if one["time_seconds"] is not None]
-    near = [one["groups"] for one in predicted["recommend"]["divisions"] if one["time_seconds"] <= 1.02 * min(totals)]
+    real = [one for one in predicted["recommend"]["divisions"] if 1 < one["groups"] < 60]  # others are one tier
+    near = [one["groups"] for one in real if one["time_seconds"] <= 1.02 * min(o["time_seconds"] for o in real)]
     span = re.search(r"the fewest of a toss-up of (\d+) (?:to|or) (\d+)", predicted["verdict"]["text"])
     assert int(span[1]) <= min(near) <= max(near) <= int(span[2])
     assert predicted["scenario"]["G"]["value"] == int(span[1]) < min(near)

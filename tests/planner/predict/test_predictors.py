@@ -729,7 +729,7 @@ def test_confidence_is_the_share_of_nearby_errors_that_leave_the_choice_right() 
     assert answer.verdict.confidence == model.probability <= 0.99
     (near,) = (e for e in answer.evidence if e.dataset.endswith("record_gradient.csv"))
     assert (near.right, near.of, near.regret_p90) == (model.right, 100, model.regret_p90)
-    assert f"right in {model.right} of the 100 nearest measured cases" in str(answer)
+    assert f"by rounds right in {model.right} of 100 near cases" in str(answer)
 
 
 @UNFLIPPED

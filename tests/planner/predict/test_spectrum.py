@@ -520,6 +520,9 @@ def test_clients_that_differ_more_may_make_rounds_fewer_and_nothing_else_does() 
     told = {"fleet__groups": 8, "fleet__clients_per_group": 5, "problem__target": "30%"}
     less, more = (asked(**told, problem__heterogeneity=f"zeta={zeta},delta=2") for zeta in (0, 4))
     assert more.rounds()["ring-star"] < less.rounds()["ring-star"]
+    (said,) = more.predictor.notes(more)  # 4 / sqrt(5 - 1) = 2
+    assert said.startswith("Of delta = 2, 2 is by chance, as of any 5 put together at random with zeta = 4.")
+    assert not less.predictor.notes(less)
     assert not less.predictor.monotone_in(less, {"zeta"})
     assert not less.predictor.monotone_in(less, {"zeta", "delta"})
     assert less.predictor.monotone_in(less, {"delta", "sigma"})

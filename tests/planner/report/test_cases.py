@@ -72,17 +72,6 @@ def test_words_for_sharing_lead_to_its_modes(word: str, mode: str) -> None:
 
 
 @pytest.mark.usefixtures("unflipped")
-def test_weak_evidence_on_rounds_says_why_a_confidence_by_time_may_be_high() -> None:
-    """Rounds alone are often wrong; a time has the time of a round too, which the links give."""
-    by_time = planner.recommend(config="examples/phones.toml")
-    assert by_time.objective == "time" and by_time.verdict.confidence is not None
-    assert ", by rounds" in " ".join(str(by_time).split())
-    by_rounds = planner.recommend(config="examples/phones.toml", objective="rounds")
-    assert ", by rounds" not in " ".join(str(by_rounds).split())
-    assert "Evidence " in str(by_rounds)
-
-
-@pytest.mark.usefixtures("unflipped")
 def test_measure_and_recommend_write_one_interval_of_the_ratio() -> None:
     said = " ".join(planner.recommend(data="examples/hospitals.csv").explain("warnings").split())
     low, high = said.partition("(95 % ")[2].partition(")")[0].split(" to ")
