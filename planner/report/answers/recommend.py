@@ -99,7 +99,7 @@ def document(answer: Recommendation) -> Document:
     least = ((numbers[-1], widths[-1], [fact for fact in facts if fact[0] in last]) for last in LAST)
     marks = (True, False) if UNNAMED.search(_said(answer)) else (True,)
     whole = product(marks, product(numbers, widths, (facts,)), changes)
-    every = chain(whole, ((ties, *rest) for *rest, ties in product(least, changes, marks)))
+    every = chain(whole, ((ties, how, moved) for how, ties, moved in product(least, marks, changes)))
     pages = (laid(*how, ties, moved=moved) for ties, how, moved in every)
     fewer = (laid(shown, widths[-1], (), True, named) for named in FEWER for shown in numbers)
     return first_that_fits(chain(pages, fewer))
