@@ -438,7 +438,7 @@ def _chosen(found: _Search, *, short: bool = False) -> str:
     if short:
         return f"{said} ({span} tie)"
     more, scenario = "", found.scenarios[taken.division]
-    if first.total * (1 + scenario.resolution) < taken.total:
+    if found.groups(first) in level and first.total * (1 + scenario.resolution) < taken.total:
         less = f"{times(first.total / taken.total)} the {scenario.objective}"
         more = f" ({found.groups(first):,} groups: {less}, within the predictor's error)"
     return f"{said}, the fewest of a toss-up of {span}{more}"
