@@ -430,7 +430,8 @@ def _one_each(*every: _Search | None) -> Iterator[str]:
 
 def _chosen(found: _Search, *, short: bool = False) -> str:
     """The counts that are taken, and the numbers of groups between which predictions cannot decide."""
-    first, taken, level = found.order[0], found.taken, found.level
+    taken, level = found.taken, found.level
+    first = next(plan for plan in found.order if found.groups(plan) in level)
     said = ", ".join(found.counts(taken))
     if len(level) == 1:
         return said
@@ -438,7 +439,7 @@ def _chosen(found: _Search, *, short: bool = False) -> str:
     if short:
         return f"{said} ({span} tie)"
     more, scenario = "", found.scenarios[taken.division]
-    if found.groups(first) in level and first.total * (1 + scenario.resolution) < taken.total:
+    if first.total * (1 + scenario.resolution) < taken.total:
         less = f"{times(first.total / taken.total)} the {scenario.objective}"
         more = f" ({found.groups(first):,} groups: {less}, within the predictor's error)"
     return f"{said}, the fewest of a toss-up of {span}{more}"

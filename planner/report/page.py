@@ -51,12 +51,14 @@ def page(
     facts: Iterable[tuple[str, str]] = (),
     without: Container[str] = (),
     kind: str = "Answer",
+    short: bool = False,
 ) -> Document:
     """Lay an answer out, around its table or several blocks in place of one.
 
     A table alone is indented. Sections are details that ``--explain`` shows; ``label`` names a case of the verdict, by
     default in words. Facts are lines of the command's own between table and changes; ``without`` are shared ones that
-    say what the table says. ``kind`` is what the answer is where the scenario has no title.
+    say what the table says. ``kind`` is what the answer is where the scenario has no title. A ``short`` page has fewer
+    assumptions and changes, as where the verdict has cases.
     """
     body: list[Block] = [Sentences(answer.verdict.text, "bold")]
     if answer.verdict.cases:
@@ -65,7 +67,15 @@ def page(
     body += [replace(table, indent=2, apart=False)] if isinstance(table, Table) else table
     facts = tuple(facts)
     own = [fact for fact in facts if fact[0] == "Changes"]  # have their place
-    shared = (*assumed(answer), *changes(answer), *own, *warned(answer), *evidence(answer), *steps(answer))
+    short = short or bool(answer.verdict.cases)
+    shared = (
+        *assumed(answer, short),
+        *changes(answer, short),
+        *own,
+        *warned(answer),
+        *evidence(answer),
+        *steps(answer),
+    )
     body.append(
         Facts((*(fact for fact in facts if fact not in own), *(fact for fact in shared if fact[0] not in without)))
     )
@@ -217,7 +227,7 @@ def _joined(ratios: Sequence[tuple[str, str]]) -> Iterator[str]:
         yield f"{ratio} ({where})"
 
 
-def assumed(answer: Answer) -> Iterator[tuple[str, str]]:
+def assumed(answer: Answer, short: bool = False) -> Iterator[tuple[str, str]]:
     """List what was not given, each with a ``?``: words of known effect, equal numbers, and the rates of one link."""
     words = [
         f"{answer.words(one.key)} {one.value}?"
@@ -247,7 +257,7 @@ def assumed(answer: Answer) -> Iterator[tuple[str, str]]:
     listed = first in (["up"], ["down"])  # first by the answer, which has no shares of a variance to sort by
     parts = [*words, *links, *numbers] if listed else [*words, *numbers, *links]
     if parts:
-        yield "Assumed", _until(parts, LESS if answer.verdict.cases else MOST)
+        yield "Assumed", _until(parts, LESS if short else MOST)
 
 
 NAMED = 6  # letters of a symbol
@@ -269,7 +279,7 @@ OPTIONS = {  # and how others are written
     "server_link.hop": "--set network.server_link.hop={}",
     "server_link.sharing": "--set network.server_link.sharing={}",
 }
-MOST, LESS = 130, 36  # letters of all assumptions on a page, and where it has many cases
+MOST, LESS = 130, 36  # letters of all assumptions on a page, and on a short one
 
 
 def amount(one: Assumption) -> str:
@@ -288,23 +298,23 @@ def _until(parts: Sequence[str], most: int) -> str:
     return ", ".join(kept)
 
 
-def changes(answer: Answer) -> Iterator[tuple[str, str]]:
-    """List the nearest break-even points; one where the verdict has cases itself."""
-    most = 1 if answer.verdict.cases else 2
+def changes(answer: Answer, short: bool) -> Iterator[tuple[str, str]]:
+    """List the nearest break-even points; one on a short page."""
+    most = 1 if short else 2
     decided = {one.on for one in (answer.verdict, *answer.verdict.cases)}
     known = [one for one in answer.sensitivity if one.break_even is not None and one.parameter not in decided]
     words = {one.key for one in answer.assumptions if one.effect and isinstance(one.value, str)}  # nobody chose them
     known.sort(key=lambda one: one.parameter not in words)
     found = list(_in_words(answer, known))
     if found:
-        section = "" if answer.verdict.cases else " break-even"
+        section = "" if short else " break-even"
         left = f"; {len(found) - most} more: --explain{section}" if len(found) > most else ""
         at = [f"{key} = {known.value}" for key, known in answer.scenario.items() if known.source.startswith(SEARCHED)]
         said = (", ".join(at) + _held(answer) + ": ") * bool(at) + "; ".join(found[:most])
         if SHARING in decided:  # followed from the case of own links, in a word where that spares a line
             said = min((f"{own}: {said}" for own in ("own links", "own")), key=_lines)
-        # a page with cases has few lines left, and the sections of --explain have the others
-        yield "Changes", said if answer.verdict.cases and _lines(said) < _lines(said + left) else said + left
+        # a short page has few lines left, and the sections of --explain have the others
+        yield "Changes", said if short and _lines(said) < _lines(said + left) else said + left
 
 
 def _lines(text: str) -> int:

@@ -88,10 +88,11 @@ def document(answer: Recommendation) -> Document:
         ties: bool = True,
         named: int = LISTED,
         moved: tuple[Sensitivity, ...] = changes[-1],
+        short: bool = True,
     ) -> Document:
         told = answer.replaced(verdict=_naming(answer.verdict, named), sensitivity=moved)
         table = _table(told, shown, widths, full=named < LISTED, ties=ties)
-        made = page(told, table, sections, facts=about, kind="Recommendation")
+        made = page(told, table, sections, facts=about, kind="Recommendation", short=short)
         return replace(made, data=answer.to_json(), answer=answer)
 
     numbers = (SHOWN,) if few else range(SHOWN, LEAST - 1, -1)
@@ -99,10 +100,10 @@ def document(answer: Recommendation) -> Document:
     least = ((numbers[-1], widths[-1], [fact for fact in facts if fact[0] in last]) for last in LAST)
     marks = (True, False) if UNNAMED.search(_said(answer)) else (True,)
     whole = product(marks, product(numbers, widths, (facts,)), changes)
-    every = chain(whole, ((ties, how, moved) for how, ties, moved in product(least, marks, changes)))
-    pages = (laid(*how, ties, moved=moved) for ties, how, moved in every)
+    pages = (laid(*how, ties, moved=moved, short=False) for ties, how, moved in whole)
+    shorter = (laid(*how, ties) for how, ties in product(least, marks))
     fewer = (laid(shown, widths[-1], (), True, named) for named in FEWER for shown in numbers)
-    return first_that_fits(chain(pages, fewer))
+    return first_that_fits(chain(pages, shorter, fewer))
 
 
 # ---------------------------------------------------------------- the page
