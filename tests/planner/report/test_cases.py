@@ -223,6 +223,14 @@ def test_what_the_verdict_names_has_a_row_also_on_a_full_page(tiers: str) -> Non
     assert (f"{left} more topolog{'y' if left == 1 else 'ies'}: --explain table" in rest) == (left > 0)
 
 
+def test_a_page_of_a_search_shortens_what_it_assumes_before_it_exceeds_its_words() -> None:
+    """It had 246 words, with all other facts left out."""
+    link = {"uplink": "25Mbit/s", "link_sharing": "per-client"}
+    page = str(planner.recommend(clients=720, heterogeneity="both", local_steps="1:8", group_rounds="1:4", **link))
+    assert len(page.splitlines()) <= 25 and len(page.split()) <= 220
+    assert re.search(r"^Assumed .* \d more: --explain$", page, flags=re.MULTILINE)
+
+
 @pytest.mark.usefixtures("all_draws")
 def test_a_full_page_names_both_of_two_that_tie_in_a_case(tmp_path: Path) -> None:
     """It had 224 words, and named neither: "own links, shared links: toss-up, any of 2 topologies"."""
