@@ -111,8 +111,8 @@ class _Search:
             fine.add(chosen)
         whole = sum(math.prod(high - low + 1 for low, high in spans.values()) for spans in every)
         return [
-            f"{', '.join(self.choices)} can be chosen in {whole:,} ways here; {len(self.looked):,} were tried, on a "
-            "grid that is finer around the best. A better one may lie between. A smaller range is searched in full."
+            f"Of {whole:,} choices of {', '.join(self.choices)}, {len(self.looked):,} were tried. The grid is finer "
+            "around the best, and a better one may lie between. A smaller range is searched in full."
         ]
 
     def _chosen_division(self) -> int:
