@@ -30,7 +30,8 @@ def of_row(question: Question, scenario: Scenario, topology: str, rounds: float)
     if question.availability is not None:
         there = attendance(question, topology)
     else:
-        there = everyone(groups=question.values["S1"], clients=question.values["S2"])
+        *groups, clients = (question.values[tier.drawn] for tier in question.symbols)
+        there = everyone(groups=math.prod(groups), clients=clients)
     begun = rounds / there.survival if there.feasible else math.inf
     presence = Presence(
         rounds_begun=begun if math.isfinite(begun) else None,

@@ -50,15 +50,15 @@ def attendance(question: Question, topology: str, **changes: Any) -> Attendance:
     return attend(question.round_spec(topology, **changes), question.availability)
 
 
-def taking_part(there: Attendance) -> tuple[float, ...]:
+def taking_part(question: Question, there: Attendance) -> tuple[float, ...]:
     """Expected children in a completed pass of every tier, top first."""
-    return there.groups, there.clients
+    return (there.groups, there.clients)[-question.depth :]
 
 
 def lacks(question: Question, there: Attendance) -> bool:
     """Whether fewer take part than were asked."""
     asked = (question.values[tier.drawn] for tier in question.symbols)
-    return any(some < of * NEARLY for some, of in zip(taking_part(there), asked, strict=True))
+    return any(some < of * NEARLY for some, of in zip(taking_part(question, there), asked, strict=True))
 
 
 def rounds(question: Question, **changes: Any) -> dict[str, Any]:
@@ -66,7 +66,8 @@ def rounds(question: Question, **changes: Any) -> dict[str, Any]:
     moved: tuple[Any, ...] = (*question.values.values(), question.target, question.horizon)
     if changes or any(np.ndim(value) for value in moved):
         return _rounds(question, **changes)
-    there = ((t, a.survival >= LEAST, *taking_part(a)) for t in question.topologies for a in [attendance(question, t)])
+    known = {t: attendance(question, t) for t in question.topologies}
+    there = ((t, a.survival >= LEAST, *taking_part(question, a)) for t, a in known.items())
     key = memory.key_of(replace(question, availability=None), {"": tuple(there)})
     if (found := memory.remembered(key)) is None:
         found = _rounds(question)
@@ -85,7 +86,7 @@ def _rounds(question: Question, **changes: Any) -> dict[str, Any]:
     for topology, bare in found.items():
         known = {some: attendance(question, topology, **dict(zip(names, some, strict=True))) for some in set(each)}
         there = [known[some] for some in each]
-        come = np.array([taking_part(a) for a in there]).T.reshape(len(drawn), *counts[0].shape)
+        come = np.array([taking_part(question, a) for a in there]).T.reshape(len(drawn), *counts[0].shape)
         feasible = np.array([a.survival for a in there]).reshape(counts[0].shape) >= LEAST
         asked = [values[name] for name in drawn]
         lacking = feasible & np.any([some < of for some, of in zip(come, asked, strict=True)], axis=0)

@@ -187,7 +187,7 @@ def test_the_example_of_a_code_gives_it(plan, code: str, monkeypatch: pytest.Mon
         (
             "recommend --tiers 3/4/6 --availability 97%",
             "E028",
-            "availability: it is counted for at most two tiers, and this fleet has 3\n  help: Leave it out, or ask",
+            "at most two tiers, and this fleet has 3\n  help: Leave it out, as --availability 100% does, or ask",
         ),
         ("recommend -G 3 -M 3 --objective zz", "E020", "help: Give one of them."),
         ("recommend --clients 241 -G 8 -H inter", "E002", "help: Give --clients 240 or 248, or give --clients alone"),

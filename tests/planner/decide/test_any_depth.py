@@ -128,3 +128,22 @@ def test_deviations_that_nobody_gave_are_asked_for_where_they_decide(tiers: str)
     """By rounds, with all other constants given, nothing else is drawn; of three tiers they were never asked for."""
     found = planner.recommend(tiers=tiers, sigma=1, smoothness=1, initial_gap=2.3, objective="rounds")
     assert [one.argv for one in found.next if one.asks] == [("--data", "COUNTS.csv")]
+
+
+@pytest.mark.parametrize("tiers", ["star:6", "2/3/4"])
+def test_everyone_who_always_comes_is_no_availability_at_any_depth(tiers: str, unflipped: None) -> None:
+    """Beside two tiers it was an internal error."""
+    always, unsaid = (planner.recommend(tiers=tiers, **said) for said in ({"availability": "100%"}, {}))
+    assert always.verdict == unsaid.verdict
+    assert [row.time_seconds for row in always.rows] == [row.time_seconds for row in unsaid.rows]
+    leaves = int(tiers.rpartition("/")[2].removeprefix("star:"))
+    assert {row.participation.clients for row in always.rows if not row.baseline} == {leaves}
+
+
+def test_one_tier_whose_clients_stay_away_is_one_group_of_two(unflipped: None) -> None:
+    """It was an internal error; on own links a star of one group takes as long, and as many rounds."""
+    links = {"availability": "90%", "link_sharing": "per-client"}
+    (star, *_) = planner.recommend(tiers="star:6", **links).rows
+    two = {row.id: row for row in planner.recommend(groups=1, clients_per_group=6, **links).rows}
+    assert star.rounds == two["fedavg"].rounds
+    assert star.time_seconds == pytest.approx(two["fedavg"].time_seconds, rel=1e-12)
