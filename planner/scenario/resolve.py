@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from planner.io.text import suggest
 from planner.scenario.fields import CHOICES, Span, keywords, leaves, put, read
 from planner.scenario.sections import resolve_fleet
 from planner.scenario.values import Known, Origin, Scenario
-from planner.scenario.written import SHORT, Written, read_written
+from planner.scenario.written import COUNTS, SHORT, Written, read_written
 
 __all__ = ["Known", "Origin", "Scenario", "from_keywords", "instead_of", "load", "resolve", "spoken"]
 
@@ -22,7 +23,7 @@ __all__ = ["Known", "Origin", "Scenario", "from_keywords", "instead_of", "load",
 SITED = ("source", "sites", "access")
 """Keys of ``[network]`` that place clients on one."""
 TARGETS = ("problem.target", "problem.target_loss", "problem.target_accuracy")
-OF_TITLES = ("fleet.list", "fleet.clients", "fleet.groups", "fleet.clients_per_group")  # what a title may be about
+OF_TITLES = ("fleet.list", *(f"fleet.{key}" for key in COUNTS))  # what a title may be about
 DEFINES_ONE = "problem.rounds"  # where there is no other target
 Load = Callable[[Path | None, Mapping[str, tuple[str, Any]]], Scenario]
 
@@ -63,7 +64,7 @@ def load(
                 "see `hfl-plan network`."
             )
     _take_clients_alone(table, name)
-    other_sizes = not sited and "title" not in said and any(key in said for key in OF_TITLES)
+    other_sizes = not sited and "title" not in said and (_sized(said) or any(key in said for key in OF_TITLES))
     if other_sizes and isinstance(title := table.get("title"), str):
         table["title"] = f"{title} (other sizes)"
     found = resolve(read_written(table, name))
@@ -73,15 +74,21 @@ def load(
 def give_way(table: dict[str, Any], said: Mapping[str, tuple[str, Any]]) -> None:
     """Take out of a file's table what options say in other keys."""
     by_list = "fleet.list" in said or isinstance(said.get("fleet.groups", ("", None))[1], list)
-    if by_list and isinstance(fleet := table.get("fleet"), dict):
-        for key in ("clients", "groups", "clients_per_group", "list"):  # options win
+    if (by_list or _sized(said)) and isinstance(fleet := table.get("fleet"), dict):
+        for key in (*COUNTS, "list") if by_list else COUNTS:  # options win
             fleet.pop(key, None)
         tiers = fleet.get("tiers")
-        for tier in tiers if isinstance(tiers, list) else ():  # their links stay
+        for tier in tiers if by_list and isinstance(tiers, list) else ():  # their links stay
             if isinstance(tier, dict):
                 tier.pop("count", None)
     if isinstance(problem := table.get("problem"), dict) and _retargeted([key for key, _ in leaves(table)], said):
         problem.pop("rounds", None)
+
+
+def _sized(said: Mapping[str, tuple[str, Any]]) -> bool:
+    """Whether tiers are said with their sizes."""
+    tiers = str(said.get("network.tiers", ("", ""))[1])
+    return not tiers.strip().isdigit() and any(letter.isdigit() for letter in tiers)
 
 
 def _retargeted(before: Collection[str], said: Collection[str]) -> bool:
@@ -158,10 +165,11 @@ def spoken(
             raise TypeError(f"{name}: {said[known[name]][0]} says the same. Give one of the two.")
         said[known[name]] = name, plain(name, value)
     if isinstance(config, Mapping):
-        before = dict(leaves(config))
-        if _retargeted(before, said):
-            before.pop(DEFINES_ONE, None)
-        table = {key: (key, plain(key, value)) for key, value in before.items() if key not in said}
+        before: dict[str, Any] = {}
+        for key, value in leaves(config):
+            put(before, key, deepcopy(value) if isinstance(value, list) else value, "config")
+        give_way(before, said)
+        table = {key: (key, plain(key, value)) for key, value in leaves(before) if key not in said}
         return None, table | said
     return None if config is None else Path(config), said
 

@@ -25,6 +25,8 @@ SHORT: Final = (
     {"count": "fleet.clients_per_group", "drawn": "fleet.clients_per_round", "passes": "fleet.group_rounds"},
 )
 """Keys of the numbers of two tiers, top first."""
+COUNTS: Final = ("clients", "groups", "clients_per_group")
+"""Keys of `fleet` that count two tiers."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,9 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
     if isinstance(tree, Tree):
         del values["network.tiers"]
         if tree.sizes is not None:
+            if said := [name(f"fleet.{key}") for key in COUNTS if f"fleet.{key}" in values]:
+                at = name("network.tiers")
+                raise ScenarioError(f"{at}: sizes are also given by {join(said)}. Leave one of them out.", code="E002")
             if tiers and len(tiers) != tree.depth:
                 raise ScenarioError(f"{name('network.tiers')}: {tree.depth} sizes for {len(tiers)} tiers.")
             tiers = [{**old, "count": size} for old, size in zip(tiers or [{}] * tree.depth, tree.sizes, strict=True)]
@@ -105,6 +110,8 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
         return Written(values, name, topologies=topologies)
     depth, last = len(tiers), len(tiers) - 1
     names = tuple(tier.get("name") or word for tier, word in zip(tiers, unnamed(depth), strict=True))
+    if twice := next((one for one in names if names.count(one) > 1), None):
+        raise ScenarioError(f"{name('fleet.tiers')}: two tiers are named {twice}. Give each a name of its own.")
     found = Written({}, name, names, topologies, listed)
     of_tiers: dict[str, Any] = {}
     places: dict[str, str] = {}
@@ -154,7 +161,7 @@ def _listed(values: dict[str, Any], tiers: list[Any], tree: Any, name: Callable[
     if "fleet.samples" in values:
         found = _by_law(values, tiers, tree, found, name)
     if found is None:
-        counts = any(values.get(f"fleet.{key}") is not None for key in ("groups", "clients", "clients_per_group"))
+        counts = any(values.get(f"fleet.{key}") is not None for key in COUNTS)
         if not (counts or any("count" in tier for tier in tiers) or getattr(tree, "sizes", None) is not None):
             found = _of_pilot(values, tiers) if "problem.pilot" in values else _of_counts(values)
     if found is None:

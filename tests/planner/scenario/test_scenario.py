@@ -356,6 +356,16 @@ def test_heterogeneity_of_a_tree(said: str, deviations: tuple[float, ...]) -> No
     assert tuple(scenario.number(f"delta{i}") for i in (1, 2, 3)) == pytest.approx(deviations)
 
 
+@pytest.mark.parametrize("form", ["table", "file"])
+def test_sizes_of_tiers_take_the_place_of_the_counts_of_a_file(form: str, tmp_path: Path) -> None:
+    """They were ignored, and the file's 4 groups of 30 answered for."""
+    (tmp_path / "plan.toml").write_text("[fleet]\ngroups = 4\nclients_per_group = 30\nlocal_steps = 7\n")
+    config = tmp_path / "plan.toml" if form == "file" else {"fleet": {"groups": 4, "clients_per_group": 30}}
+    two, three = (from_keywords(config, {}, {"tiers": tiers}) for tiers in ("ring:2/star:5", "2/3/4"))
+    assert [two.number(n) for n in "GM"] == [2, 5]
+    assert [three.number(n) for n in ("n1", "n2", "n3")] == [2, 3, 4]
+
+
 def test_one_child_has_nothing_to_differ_from() -> None:
     scenario = from_keywords({}, {}, {"tiers": "4/1/20", "heterogeneity": "both"})
     assert [scenario.number(f"delta{i}") > 0 for i in (1, 2, 3)] == [True, False, True]
@@ -400,6 +410,10 @@ def test_patterns_name_the_topology_that_is_asked_about() -> None:
         ({"fleet": {"tiers": [{"count": 3, "drawn": 4}, {"count": 2}]}}, {}, r"tiers\[1\].drawn: S1 = 4 exceeds the 3"),
         ({"fleet": {"tiers": [{"count": 3, "deviation": 1}, {"count": 2}]}}, {}, r"tiers\[2\].deviation: is missing"),
         ({"fleet": {"tiers": 3}}, {}, r"\[\[fleet.tiers\]\]"),
+        ({"fleet": {"tiers": [{"name": "site", "count": 3}] * 2}}, {}, "fleet.tiers: two tiers are named site"),
+        ({}, {"tiers": "4/5", "G": 10, "M": 10}, "^tiers: sizes are also given by G and M. Leave one of them out"),
+        ({}, {"tiers": "ring:4/star:5", "clients": 20}, "also given by clients"),
+        ({"fleet": {"groups": 4}, "network": {"tiers": "4/5"}}, {}, "sizes are also given by fleet.groups"),
         ({"fleet": {"tiers": []}}, {}, "0 tiers are not 1 to 8"),
     ],
 )
