@@ -152,18 +152,18 @@ EMPTY = (Sentences(""), Sentences("", "dim"), Sentences("", "bold"), Facts(()))
 
 def selected(document: Document, section: str = "", *, quiet: bool = False, asked_by: str = "--explain") -> Document:
     """Return a page, its verdict alone (with its cases), all details, or one section of them."""
+    known = {one.id: one for one in document.sections}
+    if section not in known and LINES.get(section.lower()) in known:
+        section = LINES[section.lower()]
+    known.setdefault(WARNINGS, Section.said(WARNINGS, "Warnings", ("None.",)))
+    if section and section != ALL and section not in known:
+        names = f"Known are {', '.join([ALL, *known])}. {suggest(section, known)}".rstrip()
+        raise ScenarioError(f"{asked_by}: {section!a:.40} is no section. {names}", code="E020")
     if quiet:
         cases = document.answer is not None and bool(document.answer.verdict.cases)
         return replace(document, blocks=document.blocks[: 2 if cases else 1], sections=())
     if not section:
         return document
-    known = {one.id: one for one in document.sections}
-    if section not in known and LINES.get(section.lower()) in known:
-        section = LINES[section.lower()]
-    known.setdefault(WARNINGS, Section.said(WARNINGS, "Warnings", ("None.",)))
-    if section != ALL and section not in known:
-        names = f"Known are {', '.join([ALL, *known])}. {suggest(section, known)}".rstrip()
-        raise ScenarioError(f"{asked_by}: {section!a:.40} is no section. {names}", code="E020")
     shown = document.sections if section == ALL else (known[section],)
     blocks: list[Block] = list(document.blocks) if section == ALL else []
     for one in shown:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from hflbounds.topology import Topology, all_topologies
@@ -254,6 +255,9 @@ def _methods(answer: Flips) -> Iterator[str]:
 
 
 # ---------------------------------------------------------------- maps
+MOST = 3  # of those that are best in some cells, how many the verdict names
+
+
 def letters(tied: Sequence[str]) -> str:
     """The first letter of every tier's pattern, such as SR; a star for a tier in which those that tie differ."""
     tiers = zip(*(Topology.parse(topology).patterns for topology in tied), strict=True)
@@ -272,9 +276,10 @@ def map_document(found: Phase) -> Listing:
     at = _at(found)
     here = None if at is None else (len(upwards) - 1 - at[0], at[1])
     figure = Figure(says, rows, tuple(format_amount(value, x.unit) for value in x.values), here)
-    alike = {tied for row in found.tied for tied in row}
-    where = f": {join_names(next(iter(alike)))} in all cells" if len(alike) == 1 and () not in alike else ""
-    answer = listing("flip-map", f"{says}{where}.", found.to_json(), found.rows())
+    cells = Counter(tied for row in found.tied for tied in row)
+    parts = [f"{one_of(tied) or 'none'} in {percent(n / cells.total())}" for tied, n in cells.most_common(MOST)]
+    parts[0] = parts[0] + " of the cells" if len(cells) > 1 else f"{one_of(*cells) or 'none'} in all cells"
+    answer = listing("flip-map", f"{says}: {', '.join(parts)}.", found.to_json(), found.rows())
     return brief(answer, [figure, *map(Sentences, _legend(found))], kind="Map of the best topology")
 
 

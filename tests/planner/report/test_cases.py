@@ -59,6 +59,8 @@ def test_quiet_says_the_cases_and_the_question_names_the_modes() -> None:
     text = render("table", document(both, quiet=True))
     assert text.splitlines()[0].startswith("Depends on one unknown")
     assert [line.split("  ")[1] for line in text.splitlines()[1:3]] == ["own links", "shared links"]
+    with pytest.raises(ScenarioError, match="'everything' is no section"):  # it was passed over
+        document(both, "everything", quiet=True)
     page = render("table", document(both)).splitlines()
     (asked,) = [line for line in page if line.startswith("Ask")]
     assert asked.endswith("   --link-sharing per-client|per-server")
