@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from planner.errors import ScenarioError
-from planner.io.csv_rows import CsvTable, Floats, Ids, Indices, near
+from planner.io.csv_rows import CsvTable, Floats, Ids, Indices
 
 if TYPE_CHECKING:
     from planner.data.label_counts import LabelCounts
@@ -91,9 +91,7 @@ def read_fleet(path: Path, readers: Mapping[str, Callable[[Any, str], Any]]) -> 
     """
     table = CsvTable(path)
     table.need("client", "Write client,group and a line for each client")
-    if "group" not in table:
-        fact = "there is no column 'group'" + near("group", table.header)
-        table.refuse(fact, "Write the group of every client, nested ones as north/edge 3")
+    table.need("group", "Write the group of every client, nested ones as north/edge 3")
     headings = ("client", "group", *COLUMNS, "node")  # `hfl-plan network` reads the last
     table.only(headings, f"in a fleet (known are {', '.join(headings)})", "Remove it")
     told = [name for name in COLUMNS if name in table]

@@ -93,8 +93,7 @@ def read_counts(path: Path, *, grouped: bool = True, skip_empty: bool = False) -
     if any(name in LONG for name in tiers) and long:
         tiers = ()
     if grouped and not tiers:
-        fact = "there is no column 'group'" + near("group", table.header)
-        table.refuse(fact, f"{HEADER}, or let `hfl-plan group` make groups")
+        table.refuse(table.lacks("group"), f"{HEADER}, or let `hfl-plan group` make groups")
     labels = [i for i, name in enumerate(table.header) if name not in ("client", *tiers)]
     if not labels:
         table.refuse("there is no column of label counts", HEADER)
@@ -246,7 +245,7 @@ class _Members:
             there = list(self.groups)[self.group_of[i]]
             tier = next(k for k, name in enumerate(path) if name != there[k])
             fact = f"client {client!a:.60} is in {self.tiers[tier]} {path[tier]!a:.60} here, and in {there[tier]!a:.60}"
-            way = "Put it into one; of overlapping groups, see `hfl-plan bounds show hflbounds.hhfl-spectral`"
+            way = "Put it into one; of overlapping groups, see `hfl-plan overlap --help`"
             row.refuse(f"{fact} on line {line}", way, self.tiers[tier])
         if not again:
             self.clients.refuse(i, row, "client")

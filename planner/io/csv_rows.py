@@ -27,6 +27,7 @@ Indices = NDArray[np.int64]
 LARGEST_FILE = 1 << 28  # bytes
 LARGEST_TABLE = 2 * 10**7  # rows times columns of numbers
 LARGEST_NAME = 200  # characters of an id
+SHOWN = 5  # headings that a refusal lists
 DECIMAL_COMMA = re.compile(r"([+-]?[0-9]+),([0-9]+)")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # begins what a spreadsheet would run
 
@@ -118,9 +119,15 @@ class CsvTable:
         raise ScenarioError(f"{self.path}:{at}{field}: {fact}. {way_out}.", code="E032" if line is None else "E033")
 
     def need(self, column: str, way_out: str = "Add it") -> None:
-        """Refuse a header without a column, naming a heading that is much like it."""
+        """Refuse a header without a column."""
         if column not in self:
-            self.refuse(f"there is no column {column!a:.60}{near(column, self.header)}", way_out)
+            self.refuse(self.lacks(column), way_out)
+
+    def lacks(self, column: str) -> str:
+        """Say that there is no such column, with a heading that is much like it, else with those that there are."""
+        others = f" among {', '.join(f'{name!a:.40}' for name in self.header[:SHOWN])}"
+        others += " ..." * (len(self.header) > SHOWN)
+        return f"there is no column {column!a:.60}{near(column, self.header) or others}"
 
     def only(self, known: tuple[str, ...], reason: str, way_out: str) -> None:
         """Refuse a header with a column of another heading."""

@@ -895,8 +895,7 @@ def read_table(
     found: dict[str, Any] = {}
     for key in table:
         if key not in below:
-            elsewhere = _elsewhere(key) if fields is FIELDS else ""  # a table of a list has keys of its own
-            hint = " ".join(filter(None, (text.suggest(key, below), elsewhere)))
+            hint = _meant(key, below, everywhere=fields is FIELDS)  # a table of a list has keys of its own
             hint = hint or f"Known here are {', '.join(below)}."
             raise ScenarioError(f"{name(f'{at}{key}')}: {key!a:.60} is not a key of a scenario. {hint}", code="E025")
     for key in below:
@@ -912,11 +911,17 @@ def read_table(
     return found
 
 
-def _elsewhere(key: str) -> str:
-    """Say in which table of a scenario a key is; empty where it is in none."""
+def _meant(key: str, below: Sequence[str], *, everywhere: bool) -> str:
+    """Say which key of a table is meant, by its option or by its letters, or where a scenario has it; else nothing."""
     tables = (field.key.rpartition(".")[0] for field in FIELDS if field.key.rpartition(".")[2] == key)
-    table = next(tables, None)
-    return "" if table is None else f"{key} is a key of {f'[{table}]' if table else 'the top of the file'}."
+    if everywhere and (table := next(tables, None)) is not None:
+        at = f"{key} is a key of {f'[{table}]' if table else 'the top of the file'}."
+        return f"{text.suggest(key, below)} {at}".strip()
+    option = keywords().get(key, "")
+    own = option.rpartition(".")[2]
+    if option and (everywhere or own in below):
+        return f"Did you mean {own if own in below else option}?"
+    return text.suggest(key, below)
 
 
 def read(file: Path) -> tuple[dict[str, Any], Callable[[str], str]]:
@@ -932,7 +937,10 @@ def read(file: Path) -> tuple[dict[str, Any], Callable[[str], str]]:
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{file}: is not UTF-8 text (byte {error.start}). Save it as UTF-8.", code="E031") from None
     except ValueError as error:  # of tomllib, and of Python for numbers with thousands of digits
-        raise ScenarioError(f"{file}: is not TOML: {error!s:.200}. Mend it there.", code="E031") from None
+        way = "Mend it there."
+        if file.suffix.lower() == ".csv":
+            way = f"Give label counts with --data {file}, and a list of clients with --fleet {file}."
+        raise ScenarioError(f"{file}: is not TOML: {error!s:.200}. {way}", code="E031") from None
     except RecursionError:
         raise ScenarioError(f"{file}: is nested too deeply for a scenario.", code="E004") from None
 

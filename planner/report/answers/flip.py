@@ -278,7 +278,7 @@ def map_document(found: Phase) -> Listing:
     figure = Figure(says, rows, tuple(format_amount(value, x.unit) for value in x.values), here)
     cells = Counter(tied for row in found.tied for tied in row)
     parts = [f"{one_of(tied) or 'none'} in {percent(n / cells.total())}" for tied, n in cells.most_common(MOST)]
-    parts[0] = parts[0] + " of the cells" if len(cells) > 1 else f"{one_of(*cells) or 'none'} in all cells"
+    parts[0] = parts[0] + " of the cells" if len(cells) > 1 else f"{one_of(next(iter(cells))) or 'none'} in all cells"
     answer = listing("flip-map", f"{says}: {', '.join(parts)}.", found.to_json(), found.rows())
     return brief(answer, [figure, *map(Sentences, _legend(found))], kind="Map of the best topology")
 

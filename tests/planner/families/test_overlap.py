@@ -210,6 +210,7 @@ def test_a_server_without_clients_is_left_out_with_a_word(tmp_path: Path) -> Non
         ("client;server;airtime\nc1;a;1,500\n", "2:3", "'1,500' may be a thousand or one. Write 1500 or 1."),
         ("Client,a\nc1,1\n", "1", "is 'Client' it?"),
         ("client\nc1\n", "1", "there is no column of a server"),
+        ("device,a\nc1,A\n", "1", "among 'device', 'a'. Write client,server with a line for each pair, or"),
         ("client,a\n", "1", "no client below it"),
         ("client,server\nc1,a\nc2,\n", "3:2", "client 'c2' is under no server"),
         ("client,server\nc1,a\nc1,a\n", "3", "come twice"),
