@@ -95,7 +95,8 @@ def _of_header(path: Path) -> Kind | None:
     with path.open("rb") as stream:
         line = stream.readline(LONGEST).decode("utf-8-sig")
     first, *rest = (word.strip().lower() for word in line.split(separator_of(line)))
-    if first == "client" and "group" in rest:
+    if {"client", "group"} <= {first, *rest}:  # in any order
+        rest = [word for word in (first, *rest) if word != "client"]
         own = {"node", *COLUMNS}  # one of which no table of counts has, whatever else there is
         misspelt = any(difflib.get_close_matches(word, COLUMNS, cutoff=LIKE) for word in rest)
         return FLEET if misspelt or {*rest} <= {"group"} | own or {*rest} & own - {"samples"} else COUNTS

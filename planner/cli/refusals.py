@@ -64,6 +64,12 @@ USAGE = {
 """Codes of wrong command lines, by the names of their errors."""
 
 
+LIMITS = {
+    r"it is less than (\S+)": "Give {} or more.",
+    r"it should be less than or equal to (\S+)": "Give {} or less.",
+    r"it is no whole number": "Write a whole number.",
+}
+"""Ways out from numbers beyond their limits, by what is said of them."""
 ANOTHER = ("E001", "E020", "E031", "E032", "E033", "E036")
 """Codes of refusals that a file of another kind may be behind."""
 SAYS_NO_MORE = ("E001", "N001")
@@ -173,6 +179,8 @@ def of_command_line(error: Any) -> int:
             help_ = "In its place write your own options, such as --config FILE.toml."
     elif kind == "MissingParameter" and getattr(error.param, "help", None):
         help_ = f"Give {error.param.help}; `{path} --help` shows all."
+    beyond = ((re.search(rule, fact), way) for rule, way in LIMITS.items())
+    help_ = help_ or next((way.format(*there.groups()) for there, way in beyond if there), "")
     return refuse(code, fact, help_ or f"`{path} --help` shows what is expected.")
 
 

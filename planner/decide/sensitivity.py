@@ -35,6 +35,7 @@ from planner.decide.verdict import ON_PROXY, Standing, algorithms, one_tier, sta
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.answers import Answer, Caution, NextStep, Quantity, Sensitivity, Verdict
 from planner.io.parts import Part, field
+from planner.io.text import topology_id
 from planner.io.version import version
 from planner.io.wording import LISTED, input_words, join, names, one_of, times, title
 from planner.predict.question import Question, ask, with_default_order
@@ -133,7 +134,8 @@ def flip(  # reason: one field of the answer after the other
     if not first:
         raise NoAnswerError(
             "no topology reaches the target, so there is no answer that could change. "
-            "`hfl-plan recommend` says what it would take."
+            "`hfl-plan recommend` says what it would take.",
+            code="N003",
         )
     followed, unmoved = _followed(question, objective, only)
     facts = () if question.predictor.measured else ("sigma", *deviations(question))
@@ -360,17 +362,13 @@ def posed(scenario: Scenario, among: Sequence[str]) -> tuple[Scenario, Question,
     """
     if scenario.divisions:
         raise ScenarioError(
-            f"flip: {scenario.searched} searched, so there is no one answer to start from. Give "
-            f"{'--groups and --clients-per-group' if scenario.groups_are_free else 'one number of each'}, such as "
-            "those that `hfl-plan recommend` finds."
+            f"flip: {scenario.searched} searched, so there is no one answer to start from. {scenario.settled_by}"
         )
     scenario = with_default_order(scenario)
     question = ask(scenario)
     participation.check(question)
-    for name in among:
-        if name not in question.topologies:
-            raise ScenarioError(f"--among: {name!a:.40} is not one of {', '.join(question.topologies)}.")
-    kept = tuple(t for t in question.topologies if t in among or not among)
+    named = [topology_id(name, question.topologies, "--among") for name in among]
+    kept = tuple(t for t in question.topologies if t in named or not among)
     if len(kept) < 2:
         raise ScenarioError("--among: one topology has nothing to change places with. Name two or more.")
     return scenario, question, kept

@@ -20,7 +20,7 @@ from planner.decide.verdict import algorithms, one_tier, sharing_is_open, standi
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.answers import Caution, NextStep, Quantity, Verdict
 from planner.io.parts import finite
-from planner.io.text import suggest
+from planner.io.text import topology_id
 from planner.io.wording import LISTED, counted, join, names_or, percent, times, title
 from planner.predict.evidence import orderings, predictor_record
 from planner.predict.evidence.claims import verdicts
@@ -146,8 +146,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         )
     if scenario.divisions:
         raise ScenarioError(
-            f"tune: {scenario.searched} searched, and tune compares choices of K and P itself. Give one number of "
-            "groups and of their clients, such as those that `hfl-plan recommend` finds, and no range."
+            f"tune: {scenario.searched} searched, and tune compares choices of K and P itself. {scenario.settled_by}"
         )
     scenario = _told(with_default_order(scenario), wanted)
     asked = ask(scenario)
@@ -159,7 +158,8 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         raise NoAnswerError(
             f"no topology, P and K tried reaches the target {question.target:.4g}"
             + (f" within {question.horizon:,.0f} rounds. Allow more, or give" if question.horizon else ". Give")
-            + " a looser --target."
+            + " a looser --target.",
+            code="N003",
         )
     aim, weighed, error = search.aim, search.weighed, search.error
     tuning.known(found, weighed)
@@ -521,7 +521,7 @@ def _search(asked: Question, scenario: Scenario, wanted: Wanted) -> _Search:
     beyond = [] if all(given) else tuning.a_step_beyond(asked, *given)
     most = math.inf if all(given) else most
     every = list(asked.topologies)
-    among = every if wanted.topology is None else [_topology(wanted.topology, every)]
+    among = every if wanted.topology is None else [topology_id(wanted.topology, every, "--topology")]
     if len(steps) * len(exchanges) * len(among) > MOST:
         raise ScenarioError(
             f"--local-steps: {len(steps)} values with {len(exchanges)} of --group-rounds are more than {MOST:,} "
@@ -530,13 +530,6 @@ def _search(asked: Question, scenario: Scenario, wanted: Wanted) -> _Search:
     budget, question = wanted.budget(), tuning.with_one_target(asked)
     error = predictor_record.pair_factor(asked, 0.5)
     return _Search(scenario, asked, question, wanted, budget, error, among, steps, exchanges, most, beyond)
-
-
-def _topology(name: str, known: Sequence[str]) -> str:
-    if name not in known:
-        hint = suggest(name.replace("_", "-"), known)
-        raise ScenarioError(f"--topology: {name!a:.40} is not one of {', '.join(known)}. {hint}".rstrip())
-    return name
 
 
 def _passes(asked: Question) -> int:

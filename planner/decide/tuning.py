@@ -296,7 +296,8 @@ def recommended(best: Sequence[Choice], aim: Aim, budget: Budget, resolution: fl
             f"no topology, P and K tried reaches the target within {budget}: the nearest, {described(near)}, takes "
             f"{counted(int(near.rounds), 'round')}, {join([WRITE[one](near.amount(one)) for one in shown])}, "
             f"{times(over) if over > 1.1 else f'{over:.4g}x'} the budget. Allow more, or give a looser "
-            f"--target.{way}"
+            f"--target.{way}",
+            code="N003",
         )
     least = min(choice.amount(aim) for choice in within)
     other: Aim = "traffic" if aim == "time" else "time"

@@ -20,7 +20,7 @@ from planner.decide.recommendation import Recommendation, Row
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io import toml_text
 from planner.io.json_documents import canonical
-from planner.io.text import suggest
+from planner.io.text import topology_id
 from planner.io.version import version
 from planner.predict.question import ask, with_default_order
 from planner.scenario.resolve import Scenario
@@ -132,10 +132,7 @@ def plan(
         NoAnswerError: If the topology does not reach the target.
     """
     if scenario.divisions or scenario.choices:
-        raise ScenarioError(
-            "export: counts are ranges here, and a run has one of each. Give one number for each; `hfl-plan tune` and "
-            "`hfl-plan recommend` find them."
-        )
+        raise ScenarioError(f"export: {scenario.searched} searched, and a run has one of each. {scenario.settled_by}")
     scenario = with_default_order(scenario)
     question, answer = ask(scenario), recommend(scenario, details=False, cases=True)
     row = _row(answer, topology)
@@ -163,13 +160,9 @@ def _row(answer: Recommendation, topology: str | None) -> Row:
     first = next(iter(known))
     if topology is None:
         return known[first]
-    wanted = topology.strip().lower().replace("/", "-")
-    if wanted in known:
-        return known[wanted]
-    if wanted in ELSEWHERE:
+    if (wanted := topology.strip().lower()) in ELSEWHERE:
         raise ScenarioError(f"--topology: {wanted} is no tree, and no target can run it. Export {first}.", code="E044")
-    hint = suggest(wanted, known) or f"Known here are {', '.join(known)}."
-    raise ScenarioError(f"--topology: {topology!a:.40} is not one of this fleet's. {hint}", code="E020")
+    return known[topology_id(topology, known, "--topology")]
 
 
 def _rate_from(scenario: Scenario, answer: Recommendation, topology: Topology) -> str:

@@ -38,6 +38,15 @@ def one_of(value: object, choices: Sequence[str], field: str) -> str:
     )
 
 
+def topology_id(word: str, known: Iterable[str], field: str) -> str:
+    """Read the id of a topology, which may be written as its title, ``Ring-Star``, or as ``ring/star``.
+
+    Raises:
+        ScenarioError: If it is none of those known.
+    """
+    return one_of(word.strip().lower().replace("/", "-"), [*known], field)
+
+
 def number(value: object, field: str, *, least: float = 1e-100, most: float = 1e100, zero: bool = False) -> float:
     """Read a positive number, or with ``zero`` also 0.
 

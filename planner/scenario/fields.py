@@ -937,10 +937,7 @@ def read(file: Path) -> tuple[dict[str, Any], Callable[[str], str]]:
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{file}: is not UTF-8 text (byte {error.start}). Save it as UTF-8.", code="E031") from None
     except ValueError as error:  # of tomllib, and of Python for numbers with thousands of digits
-        way = "Mend it there."
-        if file.suffix.lower() == ".csv":
-            way = f"Give label counts with --data {file}, and a list of clients with --fleet {file}."
-        raise ScenarioError(f"{file}: is not TOML: {error!s:.200}. {way}", code="E031") from None
+        raise ScenarioError(f"{file}: is not TOML: {error!s:.200}. Mend it there.", code="E031") from None
     except RecursionError:
         raise ScenarioError(f"{file}: is nested too deeply for a scenario.", code="E004") from None
 

@@ -60,8 +60,8 @@ def load(
         there = [f"network.{key}" for key in SITED if network.pop(key, None) is not None]
         if there and not sited:
             raise ScenarioError(
-                f"{name(there[0])}: rounds on a network are timed by recommend, flip and tune. Leave it out here, or "
-                "see `hfl-plan network`."
+                f"{name(there[0])}: rounds on a network are timed by recommend, flip and tune. Leave the network out "
+                "here, with its sites and access; `hfl-plan export` takes what those choose with --topology."
             )
     _take_clients_alone(table, name)
     other_sizes = not sited and "title" not in said and (_sized(said) or any(key in said for key in OF_TITLES))

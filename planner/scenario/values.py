@@ -150,6 +150,13 @@ class Scenario:
         return f"{join(every)} {'is' if len(every) == 1 else 'are'}" if every else ""
 
     @property
+    def settled_by(self) -> str:
+        """What to give where counts are searched for and one of each is needed, as a sentence."""
+        groups = "--groups and --clients-per-group" * self.groups_are_free
+        others = f"one number of {join(list(self.choices))}" if self.choices else ""
+        return f"Give {join([one for one in (groups, others) if one])}, such as `hfl-plan recommend` finds."
+
+    @property
     def depth(self) -> int:
         """Number of tiers."""
         return len(self.names)

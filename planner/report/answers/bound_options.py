@@ -116,7 +116,8 @@ def lacking(what: str, names: Sequence[str]) -> ScenarioError:
 
 def _to_paste(names: Sequence[str]) -> str:
     """A line that gives quantities, with numbers that they can have."""
-    return f"Add your numbers in place of these: {' '.join(f'--set {name}={_example(name)}' for name in names)}"
+    examples = " ".join(f"--set {name}={_example(name)}" for name in names)
+    return f"Add numbers of your own in place of these examples: {examples}"
 
 
 def following(names: Sequence[str]) -> list[str]:

@@ -215,6 +215,8 @@ def _amounts(row: Change) -> tuple[Cell, ...]:
 
 def _stretches(answer: Flips) -> Iterator[str]:
     """Lines with more than one stretch, in words."""
+    if all(len(line.stretches) < 2 for line in answer.flip.lines):
+        yield "The same topologies tie for best along the whole range of every input that was followed."
     for line in answer.flip.lines:
         if len(line.stretches) > 1:
             parts = [

@@ -654,7 +654,7 @@ def test_quantities_that_are_missing_come_as_a_line_to_paste(plan, tmp_path, mon
     monkeypatch.chdir(tmp_path)
     code, _, err = plan(*words)
     assert (code, err[:11]) == (2, "error[E003]")
-    line = err.partition("help: Add your numbers in place of these: ")[2]
+    line = err.partition("help: Add numbers of your own in place of these examples: ")[2]
     assert line and "E003" not in line
     assert plan(*words, *line.split())[0] == 0
 

@@ -48,6 +48,7 @@ def test_a_word_too_many_is_told_what_it_stands_for(plan: Any) -> None:
 SCHEMAS = {"pilot": 1, "profile": 1, "manifest": 1, "recommend": 2, "flip": 2}
 CSVS = {
     "counts": "client,group,a,b\nx,g,1,2\n",
+    "turned": "group,client,a,b\ng,x,1,2\n",
     "fleet": "client,group,samples,node\nx,g,1,IS\n",
     "cover": "client,server\nx,s\n",
     "rates": "client,group,step_time,uplink\nx,g,1s,20Mbit/s\n",
@@ -72,6 +73,7 @@ SCENARIO = "Here give the scenario: --config FILE.toml, or options."
         ),
         ("recommend --data fleet.csv", "fleet.csv is a list of clients: --fleet fleet.csv"),
         ("recommend --pilot counts.csv", "counts.csv is a table of label counts: --data counts.csv"),
+        ("recommend --config turned.csv", "turned.csv is a table of label counts: --data turned.csv"),
         ("recommend --fleet counts.csv", "counts.csv is a table of label counts: --data counts.csv"),
         (
             "measure a.toml",
@@ -171,7 +173,8 @@ def test_the_details_say_what_holds_a_bound_back(plan) -> None:
         (["recommend", "-G", "8", "-M", "10:14"], "Write one number; searched are ranges of groups beside all clients"),
         (["flip", "-G", "7", "-M", "16", "--local-steps", "1:5"], "flip: K (1 to 5) is searched"),
         (["flip", "--clients", "96", "--groups", "7:9"], "flip: the number of groups is searched"),
-        (["tune", "--clients", "96"], "tune: the number of groups is searched"),
+        (["tune", "--clients", "96"], "Give --groups and --clients-per-group, such as"),
+        (["export", "--clients", "96", "-K", "1:5", "-o", "new"], "-per-group and one number of K, such as"),
         ([*BASE, "--target", "0"], "--target"),
         ([*BASE, "--sigma", "nan"], "--sigma"),
         ([*BASE, "--bounds", "thm9"], "--bounds"),
@@ -188,7 +191,6 @@ def test_the_details_say_what_holds_a_bound_back(plan) -> None:
         ([*BASE, "--set", "plan.local_steps=4"], "local_steps is a key of [fleet]."),
         ([*BASE, "--set", "network.server_link.uplink=4Mbit/s"], "Did you mean up?"),
         ([*BASE, "--set", "network.uplink=4Mbit/s"], "Did you mean network.client_link.up?"),
-        (["recommend", "-c", str(ROOT / "examples/hospitals.csv")], "Give label counts with --data"),
         ([*BASE, "--params", "12M"], "Write --model-size"),
         (["recommend", "--tiers", "region:3/site:4"], "Names of tiers go into [[fleet.tiers]] of a file."),
         (["overlap", "111;111", "--group-rounds", "3"], "Here it is --edge-rounds."),
@@ -209,7 +211,9 @@ def test_the_details_say_what_holds_a_bound_back(plan) -> None:
         ([*BASE, "--target", "0%"], "such as 1%"),
         (["network", "place", "nowhere"], "`hfl-plan network --help` shows what is expected."),
         (["pilot", "hook.py", "--seeds", "0"], "Write --seeds 3."),
-        (["group", "examples/hospitals.csv", "--groups", "2:5"], "it is no whole number"),
+        (["group", "examples/hospitals.csv", "--groups", "2:5"], "it is no whole number. Write a whole number."),
+        (["group", "examples/hospitals.csv", "--groups", "0"], "--groups: it is less than 1. Give 1 or more."),
+        (["flip", "--map", "G,M", "--cells", "500"], "or equal to 201. Give 201 or less."),
         (["tune", *BASE[1:], "--budget", "1e999USD"], "is no amount of money. Write 100USD."),
     ],
 )

@@ -27,7 +27,7 @@ from planner.decide.nearest import nearest_flips as nearby
 from planner.decide.parameters import Input, Perturbed, inputs
 from planner.decide.phase_diagram import phase
 from planner.decide.rank import recommend
-from planner.decide.sensitivity import flip
+from planner.decide.sensitivity import flip, posed
 from planner.decide.verdict import standing
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.wording import input_words, names_or, times, title
@@ -663,6 +663,7 @@ def test_where_devices_stay_away_their_absence_is_an_input_and_nothing_is_promis
 
 def test_bad_questions_are_refused_with_the_way_out() -> None:
     told = scenario(G=4, M=4, H="both", objective="rounds", **SHARP)
+    assert posed(told, ("Star-Ring", "Ring-Star"))[2] == ("star-ring", "ring-star")  # as answers write them
     for among, only, words in (
         (("star-star",), (), "two or more"),
         (("star-moon",), (), "not one of"),
@@ -1191,3 +1192,11 @@ def test_a_map_of_one_topology_says_so(plan) -> None:
     said = " ".join(plan("flip", *asked, "--map", "zeta,delta", "-q")[1].split())  # it had no verdict
     most, n = Counter(cells).most_common(1)[0]
     assert f"(spectrum model): {names_or(most.split())} in {100 * n / len(cells):.0f} % of the cells, " in said
+
+
+@pytest.mark.usefixtures("untossed")
+def test_ranges_without_a_change_are_a_section_too() -> None:
+    """The page of `flip` lists it, and it was refused as none."""
+    still = planner.flip(G=3, M=4, heterogeneity="inter", link_sharing="per-client", parameter=["latency"])
+    assert all(len(line.stretches) == 1 for line in still.flip.lines)
+    assert "the whole range of every input that was followed." in " ".join(still.explain("stretches").split())

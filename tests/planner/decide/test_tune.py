@@ -305,7 +305,7 @@ def test_the_page_says_what_it_must(plan) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "wanted"),
     [
-        (["--within", "1s"], 1, "nearest"),
+        (["--within", "1s"], 1, "no answer[N003]: no topology, P and K tried"),
         (["--traffic", "1kB"], 1, "nearest"),
         (["--target", "1000"], 1, "before the first round"),
         (["--target", "1e-9", "-R", "10"], 1, "within 10 rounds"),

@@ -369,7 +369,7 @@ def test_a_file_of_another_fleet_is_refused(rows: str, wanted: str, tmp_path: Pa
     [
         ({}, "hhfl", "hhfl is no tree"),
         ({}, "star-rink", "Did you mean star-ring"),
-        ({"local_steps": "2:4"}, None, "counts are ranges"),
+        ({"local_steps": "2:4"}, None, r"K \(2 to 4\) is searched.* Give one number of K"),
         ({"groups": 200, "clients_per_group": 500}, None, "100,000 clients are over the 20,000"),
     ],
 )
@@ -565,7 +565,7 @@ def test_an_answer_is_exported_while_its_scenario_gives_it(
         (["hfl-plan", "recommend", "--help"], "does not take the command"),
         (
             ["hfl-plan", "recommend", "-G", "3", "--network", "geant"],
-            "--network: rounds on a network are timed by recommend",
+            "and access; `hfl-plan export` takes what those choose with --topology.",
         ),
     ):
         answer.write_text(json.dumps({**document, "command": command}))

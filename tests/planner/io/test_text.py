@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.errors import ScenarioError
-from planner.io.text import count, number, one_of, span, suggest
+from planner.io.text import count, number, one_of, span, suggest, topology_id
 
 
 def test_the_nearest_word_is_suggested() -> None:
@@ -25,6 +25,13 @@ def test_one_of_several_words() -> None:
         one_of("tme", ("rounds", "time"), "--objective")
     with pytest.raises(ScenarioError, match=r"is not one of rounds, time. Give one of them.$"):
         one_of(3, ("rounds", "time"), "--objective")
+
+
+def test_topologies_are_named_by_id_by_title_and_with_strokes() -> None:
+    known = {"star-ring": 1, "ring-star": 2}
+    assert {topology_id(word, known, "--among") for word in ("star-ring", "Star-Ring", " star/ring")} == {"star-ring"}
+    with pytest.raises(ScenarioError, match=r"^--among: 'star-rng' is not one of .* Did you mean star-ring\?$"):
+        topology_id("Star-Rng", known, "--among")
 
 
 @given(st.floats(min_value=1e-100, max_value=1e100))
