@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from hflbounds.topology import tier_symbols
+from planner.decide import participation
 from planner.decide.explain import by_samples
 from planner.decide.recommendation import SHARING, Uncertainty
-from planner.decide.settings import DETECT, could_be_controlled, in_turns, is_open
+from planner.decide.settings import DETECT, TIMEOUT, could_be_controlled, in_turns, is_open
 from planner.io.answers import Assumption, NextStep, Sensitivity, Verdict
 from planner.io.wording import UNNAMED, a, percent
 from planner.predict.question import Question
@@ -33,6 +34,7 @@ FIRST: Mapping[str, str] = {  # what is said of these in any case, before what v
     "weights": "which mean of the clients' losses is to get small",
     POLICY: "what a round does where a device stays away",
     DETECT: "how long a round waits for a device that stays away",
+    TIMEOUT: "the fewest seconds per client that comes; who takes longer is cut off",
 }
 LINK_SHARING = ("--link-sharing", "per-client|per-server")
 RACED = 2  # local steps of a pilot that is asked for none
@@ -55,6 +57,8 @@ def assumptions(
         value = known.value
         if name == DETECT and question.availability is not None:
             value = in_turns(question.availability.patience)
+        if name == TIMEOUT and question.availability is not None:
+            value = participation.timeouts(question)
         if known.origin != "default" or unused or value is None:
             continue
         share = index.get(name, index.get("L A") if name == "A" else None)

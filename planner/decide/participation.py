@@ -73,6 +73,12 @@ def refusal(question: Question, topology: str) -> str:
     )
 
 
+def timeouts(question: Question) -> str:
+    """The longest turn that is waited for, from the topology that waits least to the one that waits longest."""
+    known = sorted({attendance(question, t).timeout or 0.0 for t in question.topologies})
+    return " to ".join(dict.fromkeys(format_duration(one) for one in (known[0], known[-1])))
+
+
 def check(question: Question) -> None:
     """Refuse what no topology survives.
 

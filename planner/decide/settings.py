@@ -24,7 +24,7 @@ Word = tuple[str, str, str, Question, Objective]
 """Of a setting: parameter, word now, another word, the question with it, the objective."""
 
 
-DETECT = "availability.detect"
+DETECT, TIMEOUT = "availability.detect", "availability.timeout"
 OTHER_TURNS = (1.0, 6.0)  # after which a device may be given up too; before one, those are that come
 FAIL_OR_SKIP: frozenset[OnFailure] = frozenset({"fail", "skip"})  # what a ring does where a device stays away
 

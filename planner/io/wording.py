@@ -15,6 +15,7 @@ NAMES = {
     "model_size": "model size",
     "step_time": "step time",
     "availability.detect": "wait for an absent device",
+    "availability.timeout": "longest turn waited for",
     "absence.client": "absence of clients",
     "absence.server": "absence of group servers",
     "client_link.hop": "hop between clients",

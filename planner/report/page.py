@@ -86,15 +86,15 @@ def page(
 def _provenance(answer: Answer) -> Section:
     """Where every value of the scenario comes from."""
     columns = (Column("key"), Column("value", "number"), Column("origin"), Column("source"))
+    valued = {name: known for name, known in answer.scenario.items() if known.value is not None}
     rows = tuple(
         (name, known.reading or format_amount(known.value, known.unit), known.origin, known.source)
-        for name, known in answer.scenario.items()
-        if known.value is not None
+        for name, known in valued.items()
     )
     beside = tuple(  # what is assumed in words, and is no value of the scenario
         (input_words(one.key), one.value, "default", one.effect)
         for one in answer.assumptions
-        if isinstance(one.value, str) and one.key not in answer.scenario
+        if isinstance(one.value, str) and one.key not in valued
     )
     table = Table(columns, (*rows, *beside), label="Values of the scenario")
     return Section(PROVENANCE, "Provenance of each value", (table,) if rows else ())

@@ -93,7 +93,7 @@ def resolve(written: Written, known: dict[str, Known]) -> Availability | None:
         if said[part] is not None:
             known[f"availability.{part}"] = Known.given(said[part], "s")
         elif note:
-            known[f"availability.{part}"] = Known(None, "default" if part == "detect" else "derived", "s", note)
+            known[f"availability.{part}"] = Known(None, "default", "s", note)
     if said["quorum"] is not None:
         known["availability.quorum"] = Known.given(said["quorum"])
     others = (None if said[part] is None else float(said[part]) for part in parts[3:])

@@ -472,6 +472,15 @@ def test_a_timeout_that_cuts_warns_of_the_fast_and_one_that_nobody_meets_has_no_
         answer(availability__timeout="1s")
 
 
+def test_a_timeout_that_nobody_gave_is_shown_among_what_is_assumed(unflipped: None) -> None:
+    """It looked free: no page said that it is one usual turn, after which a star has waited for nobody."""
+    links = {"uplink": "10Mbit/s", "downlink": "50Mbit/s", "latency": "100ms", "link_sharing": "per-client"}
+    turn = {"model_size": "20MB", "local_steps": 10, "step_time": "0.2s"}
+    found = planner.recommend(G=3, M=4, availability="95%", on_failure="timeout", **links, **turn)
+    assert "longest turn waited for 21.4 s?" in str(found)  # 3.2 s down, 16 s up, twice 0.1 s, 10 steps of 0.2 s
+    assert re.search(r"longest turn waited for +21.4 s +default", found.explain("assumed"))
+
+
 def test_no_topology_that_survives_is_no_answer_with_the_number() -> None:
     with pytest.raises(NoAnswerError, match=r"no topology survives\. .*probability"):
         answer(availability__client="50%", availability__quorum="100%")
