@@ -22,7 +22,7 @@ GUIDES = {
 """Pages of docs that guide a command; the others have docs/questions.md."""
 RARE = frozenset(
     (
-        *("--clients", "--groups-per-round", "--clients-per-round", "--order", "--tiers", "--sigma", "--smoothness"),
+        *("--groups-per-round", "--clients-per-round", "--order", "--sigma", "--smoothness"),
         *("--curvature-scatter", "--fading", "--decay", "--initial-gap", "--downlink", "--latency", "--hop"),
         *("--straggler", "--on-failure", "--predictor", "--bounds", "--cap", "--cost", "--resolution"),
     )

@@ -116,6 +116,7 @@ def brief(
     answer: Listing,
     body: Table | Sequence[Block] = (),
     *,
+    whole: Table | None = None,
     facts: Iterable[tuple[str, str]] = (),
     sections: Iterable[Section] = (),
     records: Sequence[Mapping[str, Any]] | None = None,
@@ -123,15 +124,16 @@ def brief(
 ) -> Listing:
     """Lay out an answer that chooses no topology, and let it keep its page.
 
-    Of a table as the body, which is indented, the first rows are shown, and ``--explain rows`` shows all. Facts are
-    lines between the body and warnings; records, by default the rows, are for a spreadsheet.
+    Of a table as the body, which is indented, the first rows are shown, and ``--explain rows`` shows all, or the
+    ``whole`` table where cells of the body are shortened. Facts are lines between the body and warnings; records, by
+    default the rows, are for a spreadsheet.
     """
     details, more = [*sections], []
     if isinstance(body, Table):
-        left, whole = len(body.rows) - ROWS, replace(body, indent=2, apart=False)
+        left, body = len(body.rows) - ROWS, replace(body, indent=2, apart=False)
         more = [("More", f"{left} more rows: --explain rows")] * (left > 0)
-        details.insert(0, Section("rows", kind, (whole,)))
-        body = [replace(whole, rows=body.rows[:ROWS])]
+        details.insert(0, Section("rows", kind, (body if whole is None else replace(whole, indent=2, apart=False),)))
+        body = [replace(body, rows=body.rows[:ROWS])]
     details.append(Section.said(WARNINGS, "Warnings", (one.text for one in answer.warnings)))
     blocks = (Sentences(answer.verdict.text, "bold"), *body, Facts((*more, *facts, *warned(answer), *steps(answer))))
     return answer.paged(_laid(answer, blocks, details, answer.records() if records is None else records, kind))

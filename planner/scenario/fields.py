@@ -523,7 +523,7 @@ FIELDS: Final = (
             {"anyOf": [*COUNT_OR_RANGE.schema["anyOf"], {"type": "array", "items": {"type": "object"}}]},
             COUNT_OR_RANGE.word,
         ),
-        "groups; beside --clients also a range, 4:20; in a file also one by one, [[fleet.groups]], keys below",
+        "groups; beside --clients also a range, 4:20; in a file also one by one, as [[fleet.groups]]",
         "required, or that of the file of heterogeneity or of the pilot",
         "--groups --G -G",
         "G",
@@ -847,7 +847,7 @@ FIELDS: Final = (
 TIER_FIELDS: Final = (
     Field("name", LINE, "name of its children, such as region", "group, client or tier 1 ..."),
     Field("count", COUNT_OR_RANGE, "children of each node", "required, or counted in a list"),
-    Field("passes", COUNT_OR_RANGE, "passes through its children before a node answers its parent", "1"),
+    Field("passes", COUNT_OR_RANGE, "passes of the parent through these children before it answers its own", "1"),
     Field("drawn", COUNT_OR_RANGE, "children drawn for each pass", "all"),
     Field("order", ORDER, "order of rings: fixed, or random; the same on every tier", "that of the fleet"),
     Field("deviation", NOT_NEGATIVE, "heterogeneity between the children of a node", "that of the problem"),

@@ -36,9 +36,9 @@ def picture(
     """Draw a picture of a scenario, with its numbers beside it.
 
     bound: bounds against rounds, term by term. calibration: predicted against measured. diagram: links between
-    devices. front: time against traffic. grouping: label shares before and after. links: what a round waits for.
-    tornado: sensitivity of the lead. `flip --map` draws phase diagrams. docs/pictures.md shows all. Needs matplotlib
-    (extra plots).
+    devices. forest: every topology over the best. front: time against traffic. grouping: label shares before and after.
+    hours: what is left to learn. links: what a round waits for. race: what a pilot measured. tiers: tree of the fleet.
+    tornado: sensitivity of the lead. `flip --map` draws phase diagrams. Needs matplotlib (extra plots).
 
     Examples:
         hfl-plan picture tornado --config examples/phones.toml --output tornado.svg

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from planner.harness.claims import Finding, Judged, Row, Validation
@@ -32,12 +33,12 @@ def listed(findings: Sequence[Finding]) -> Listing:
             f"Judged by: {one.quantity}. {also}.",
         )
         sections.append(Section.said(one.id, one.id, sentences))
-    cells = tuple((one.id, textwrap.shorten(one.statement, SENTENCE, placeholder=" ...")) for one in findings)
-    table = Table((Column("claim"), Column("statement")), cells)
+    whole = Table((Column("claim"), Column("statement")), tuple((one.id, one.statement) for one in findings))
+    short = ((id_, textwrap.shorten(said, SENTENCE, placeholder=" ...")) for id_, said in whole.rows)
     following = ("... --explain CLAIM", "hfl-plan validate run CLAIM")
     rows = map(_data, findings)
     answer = listing("validate-list", f"{counted(len(findings), 'claim')}.", None, rows, next=following)
-    return brief(answer, table, sections=sections, kind="Claims")
+    return brief(answer, replace(whole, rows=tuple(short)), whole=whole, sections=sections, kind="Claims")
 
 
 def document(found: Validation) -> Listing:

@@ -18,6 +18,7 @@ import typer
 import planner
 from planner.cli.app import Commands
 from planner.io import codes
+from planner.plot.draw import kinds
 from planner.scenario.start import QUESTIONS, written
 
 ROOT = Path(__file__).parents[3]
@@ -87,8 +88,14 @@ def test_a_short_page_names_the_whole_one(plan) -> None:
     assert "--help all" in short
     assert "--curvature-scatter" in whole
     assert "--curvature-scatter" not in short
-    assert "--data" in short
+    assert all(option in short for option in ("--data", "--clients ", "--tiers "))  # README begins with these
+    assert "keys below" not in whole  # a page of options has none
     assert "--help all" not in whole
+
+
+def test_every_kind_of_picture_is_described(plan) -> None:
+    out = plan("picture", "--help")[1]
+    assert [kind for kind in kinds() if f"{kind}: " not in " ".join(out.split())] == []
 
 
 def test_commands_come_in_the_order_of_a_users_path(plan) -> None:
@@ -144,7 +151,7 @@ def test_the_example_of_a_code_gives_it(plan, code: str, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        ("bounds show zhou2026.thm1.star-ring --set G=3", "E003", "these: --set M=10 --set P=10 --set K=10 "),
+        ("bounds show zhou2026.thm1.star-ring --set G=3", "E003", "these examples: --set M=10 --set P=10 --set K=10 "),
         ("bounds worst-case hflbounds.exact.star-star --set G=2", "E003", "also needs K, R, A, eta_eff"),
         ("bounds plot zhou2026.thm1.star-ring --over zeta --set G=3 -o x.svg", "E003", "also needs M"),
         ("estimate no-such.py", "E030", "cannot be read"),

@@ -90,6 +90,8 @@ def test_the_list_has_every_claim(validate: Any) -> None:
     document = json.loads(validate("list", "--json")[1])
     assert [claim["id"] for claim in document["rows"]] == list(claims())
     whole = validate("list", "--explain")[1]
+    rows = " ".join(validate("list", "--explain", "rows")[1].split())
+    assert " ..." in out and all(" ".join(claim["statement"].split()) in rows for claim in document["rows"])
     assert whole.count("  Where: ") == whole.count("  Predicted by: ") == len(claims())
 
 
