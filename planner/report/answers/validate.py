@@ -34,7 +34,7 @@ def listed(findings: Sequence[Finding]) -> Listing:
         )
         sections.append(Section.said(one.id, one.id, sentences))
     whole = Table((Column("claim"), Column("statement")), tuple((one.id, one.statement) for one in findings))
-    short = ((id_, textwrap.shorten(said, SENTENCE, placeholder=" ...")) for id_, said in whole.rows)
+    short = ((one.id, textwrap.shorten(one.statement, SENTENCE, placeholder=" ...")) for one in findings)
     following = ("... --explain CLAIM", "hfl-plan validate run CLAIM")
     rows = map(_data, findings)
     answer = listing("validate-list", f"{counted(len(findings), 'claim')}.", None, rows, next=following)
