@@ -90,9 +90,7 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
     if isinstance(tree, Tree):
         del values["network.tiers"]
         if tree.sizes is not None:
-            if said := [name(f"fleet.{key}") for key in COUNTS if f"fleet.{key}" in values]:
-                at = name("network.tiers")
-                raise ScenarioError(f"{at}: sizes are also given by {join(said)}. Leave one of them out.", code="E002")
+            _refuse_counts(values, name)
             if tiers and len(tiers) != tree.depth:
                 raise ScenarioError(f"{name('network.tiers')}: {tree.depth} sizes for {len(tiers)} tiers.")
             tiers = [{**old, "count": size} for old, size in zip(tiers or [{}] * tree.depth, tree.sizes, strict=True)]
@@ -109,9 +107,7 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
     if not tiers:
         return Written(values, name, topologies=topologies)
     depth, last = len(tiers), len(tiers) - 1
-    names = tuple(tier.get("name") or word for tier, word in zip(tiers, unnamed(depth), strict=True))
-    if twice := next((one for one in names if names.count(one) > 1), None):
-        raise ScenarioError(f"{name('fleet.tiers')}: two tiers are named {twice}. Give each a name of its own.")
+    names = _names(tiers, name)
     found = Written({}, name, names, topologies, listed)
     of_tiers: dict[str, Any] = {}
     places: dict[str, str] = {}
@@ -256,6 +252,21 @@ def _of_list(listed: Listed, tiers: list[Any], tree: Any, name: Callable[[str], 
         {**tier, "count": -(-int(sizes.sum()) // len(sizes))}
         for tier, sizes in zip(tiers or [{}] * listed.depth, listed.sizes, strict=True)
     ]
+
+
+def _names(tiers: list[Any], name: Callable[[str], str]) -> tuple[str, ...]:
+    """Name the children of every tier, each unlike the others."""
+    names = tuple(tier.get("name") or word for tier, word in zip(tiers, unnamed(len(tiers)), strict=True))
+    if twice := next((one for one in names if names.count(one) > 1), None):
+        raise ScenarioError(f"{name('fleet.tiers')}: two tiers are named {twice}. Give each a name of its own.")
+    return names
+
+
+def _refuse_counts(values: Mapping[str, Any], name: Callable[[str], str]) -> None:
+    """Refuse counts of two tiers where ``network.tiers`` gives sizes."""
+    if said := [name(f"fleet.{key}") for key in COUNTS if f"fleet.{key}" in values]:
+        at = name("network.tiers")
+        raise ScenarioError(f"{at}: sizes are also given by {join(said)}. Leave one of them out.", code="E002")
 
 
 def _refuse_two(values: Mapping[str, Any], name: Callable[[str], str], has: str) -> None:
