@@ -44,7 +44,7 @@ def flip(  # reason: one parameter for every option
         raise typer.BadParameter("--cells, --output: are of a map. Give --map, such as --map G,M.")
     if phase is not None and parameter:
         raise typer.BadParameter("--parameter: a map has its own two inputs. Leave it out, or --map.")
-    competing = tuple(name for name in among.split(",")) if among else ()
+    competing = tuple(among.split(",")) if among else ()
 
     if phase is None:
         from planner.decide.sensitivity import flip as every_change
