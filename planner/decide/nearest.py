@@ -8,7 +8,17 @@ from dataclasses import replace
 from typing import Literal
 
 from planner.decide import breakpoints, toss_up
-from planner.decide.parameters import LARGEST_DRAWN, Input, counts_drawn, inputs, is_drawn, is_quick, ratios, size_drawn
+from planner.decide.parameters import (
+    LARGEST_DRAWN,
+    Input,
+    counts_drawn,
+    fixed,
+    inputs,
+    is_drawn,
+    is_quick,
+    ratios,
+    size_drawn,
+)
 from planner.decide.settings import is_open, other_words, with_other_words
 from planner.decide.verdict import Standing
 from planner.io.answers import Sensitivity
@@ -42,13 +52,9 @@ def nearest_flips(here: Standing) -> tuple[tuple[Sensitivity, ...], str]:
     if objective in CLOCKED and is_drawn(question) and size_drawn(question) > LARGEST_DRAWN:
         return (), "not looked at: the fleet is too large to draw its compute times again and again"
     few, among = _nearest(question, objective)
-    left_out = (*ratios(question), *counts_drawn(question))  # `flip` follows them too
-    of_pilot = question.predictor.measured  # which can be asked about other rounds, and about no other fleet
-    looked = {
-        name: each
-        for name, each in inputs(few, objective).items()
-        if name not in left_out and (not each.whole if of_pilot else name != "R")
-    }
+    every, of_pilot = inputs(few, objective), question.predictor.measured
+    left_out = {*ratios(question), *counts_drawn(question), *fixed(few, every)}  # `flip` follows the first two
+    looked = {name: each for name, each in every.items() if name not in left_out and (of_pilot or name != "R")}
     leading = [t for t in first if t in few.topologies]
     found: list[tuple[float, Sensitivity]] = []
     for name, each in looked.items():

@@ -249,6 +249,14 @@ def inputs(question: Question, objective: Objective) -> dict[str, Input]:
     return {each.name: each for each in found}
 
 
+def fixed(question: Question, found: Mapping[str, Input]) -> dict[str, str]:
+    """Of inputs those that a pilot fixes, and why: it can be asked about other rounds, and about no other fleet."""
+    data = {"sigma", *deviations(question), *ratios(question), *in_sigmas(question)}
+    why = {name: "the pilot is of this fleet" for name, each in found.items() if each.whole}
+    why |= {name: "the pilot ran with these data" for name in found if name in data}
+    return why if question.predictor.measured else {}
+
+
 def in_sigmas(question: Question) -> dict[str, Input]:
     """Deviations in units of sigma: axes of a map."""
     sigma = question.values["sigma"]

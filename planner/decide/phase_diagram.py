@@ -16,6 +16,8 @@ from planner.decide.parameters import (
     Array,
     Input,
     Perturbed,
+    as_run,
+    fixed,
     in_sigmas,
     input_named,
     inputs,
@@ -138,7 +140,7 @@ def phase(scenario: Scenario, asked: str, among: Sequence[str] = (), cells: int 
 
     def spent(i: int, j: int, part: str) -> float | None:
         cost = costs[i][j][winner[i, j]] if reached(i, j) else None
-        return float(rounds[winner[i, j], i, j] * getattr(cost, part)) if cost else None
+        return float(ceil_rounds(rounds[winner[i, j], i, j]) * getattr(cost, part)) if cost else None
 
     return Phase(
         version=version(),
@@ -197,7 +199,7 @@ class _Grid:
         costs = [[self.costs(i, j) for j in range(self.shape[1])] for i in range(self.shape[0])]
         prices = np.array([[[self.price(cost) for cost in cell] for cell in row] for row in costs]).transpose(2, 0, 1)
         with np.errstate(invalid="ignore"):
-            totals = rounds * prices
+            totals = as_run(rounds) * prices
         return np.where(np.isfinite(totals), totals, np.inf), rounds, costs
 
     def blocks(self) -> Iterator[tuple[Perturbed, tuple[int, int]]]:
@@ -291,7 +293,7 @@ class _Grid:
 def _sides(question: Question, objective: Objective, asked: str) -> list[tuple[Input, str]]:
     """The two inputs, and the range written for each."""
     every = {**inputs(question, objective), **in_sigmas(question)}
-    known = {**every, **inputs(question, "time")}
+    known, held = {**every, **inputs(question, "time")}, fixed(question, every)
     parts = [part.strip() for part in asked.split(",")]
     if len(parts) != 2:
         one = input_named(parts[0].partition("=")[0], known, "--map") if len(parts) == 1 else "client_link.up"
@@ -305,6 +307,8 @@ def _sides(question: Question, objective: Objective, asked: str) -> list[tuple[I
             raise ScenarioError(
                 f"--map: {input_words(name)} changes no order by {objective}. Ask with --objective time."
             )
+        if name in held:
+            raise ScenarioError(f"--map: {input_words(name)} stays, as {held[name]}. Name another input.")
         found.append((every[name], span.strip()))
     if found[0][0].name == found[1][0].name:
         raise ScenarioError(f"--map: {found[0][0].name} is both axes. Name two inputs.")

@@ -21,11 +21,11 @@ from planner.decide.parameters import (
     Input,
     Perturbed,
     deviations,
+    fixed,
     input_named,
     inputs,
     is_drawn,
     is_quick,
-    ratios,
     size_drawn,
 )
 from planner.decide.recommendation import SHARING
@@ -41,13 +41,11 @@ from planner.io.wording import LISTED, input_words, join, names, one_of, times, 
 from planner.predict.question import Question, ask, with_default_order
 from planner.scenario.fields import CLOCKED, CostMethod, Objective
 from planner.scenario.resolve import Scenario
-from planner.scenario.sections import MEASURED_IN_A_PILOT, warnings_where_used
 from planner.scenario.units import format_break_even
 
 CLOSE = 10.0  # a factor within which a number is changed sooner than a setting
 SPAN = 30.0  # a map goes from 1/SPAN to SPAN times a value, where no range was given
 Progress = Callable[[str], None]
-ELSEWHERE = "used for other counts alone, as the pilot measured rounds as they are."
 
 
 class Change(Part):
@@ -138,7 +136,7 @@ def flip(  # reason: one field of the answer after the other
             code="N003",
         )
     followed, unmoved = _followed(question, objective, only)
-    facts = () if question.predictor.measured else ("sigma", *deviations(question))
+    facts = ("sigma", *deviations(question))
     walked, found = [], []
     for each in followed:
         progress(each.name)
@@ -169,7 +167,7 @@ def flip(  # reason: one field of the answer after the other
         verdict=told,
         rows=tuple(found),
         assumptions=assumptions(scenario, question, None),
-        warnings=tuple(Caution(text=text) for text in warnings_where_used(scenario, MEASURED_IN_A_PILOT, ELSEWHERE)),
+        warnings=tuple(Caution(text=text) for text in scenario.warnings),
         sensitivity=tuple(_sensitivities(found, lines)),
         next=tuple(_next(question, scenario, found)),
         flip=Followed(
@@ -341,7 +339,8 @@ def _next(question: Question, scenario: Scenario, rows: Sequence[Change]) -> Ite
     if any(_decides(row) and row.parameter == SHARING for row in rows):
         yield ask_sharing(scenario)
     short = {name: word for word, name in NICKNAMES.items()}
-    counts = [tier.size for tier in reversed(question.symbols) if question.members is None]
+    free = question.members is None and not question.predictor.measured
+    counts = [tier.size for tier in reversed(question.symbols) if free]
     near = [row for row in rows if row.distance is None or abs(row.distance) < math.log(SPAN)]  # a map shows it
     numbers = [row.parameter for row in near if row.method != "setting" and "/" not in row.parameter]
     numbers = [name for name in numbers if not name.startswith("absence.")]  # no option is named so
@@ -386,9 +385,7 @@ def _followed(question: Question, objective: Objective, only: Sequence[str]) -> 
     if objective in CLOCKED and is_drawn(question) and size_drawn(question) > LARGEST_DRAWN:
         why = "the fleet is too large to draw its compute times again and again; ask with --straggler none"
         unmoved = {name: why for name, each in found.items() if each.timed or each.whole}
-    if question.predictor.measured:
-        there = {"sigma", *deviations(question), *ratios(question)}
-        unmoved |= dict.fromkeys((name for name in found if name in there), "the pilot ran with these data")
+    unmoved |= fixed(question, found)
     kept = [each for name, each in found.items() if name not in unmoved and (not only or name in only)]
     return kept, {name: why for name, why in unmoved.items() if not only or name in only}
 

@@ -230,19 +230,14 @@ def unused_beside(given: Iterable[str]) -> str:
     return f"{join(list(given))}: unused, because rounds are those measured with the data and the model of the pilot."
 
 
-def warnings_where_used(scenario: Scenario, used: Collection[str], how: str = "") -> Iterator[str]:
-    """Return the warnings of a scenario, where something asks for keys ``used`` whatever a pilot ran with.
-
-    ``how`` says where these have an effect, after their names.
-    """
+def warnings_where_used(scenario: Scenario, used: Collection[str]) -> Iterator[str]:
+    """Return the warnings of a scenario, where something asks for keys ``used`` whatever a pilot ran with."""
     given = scenario.beside_pilot
     said = unused_beside(given.values()) if given else ""
     for one in scenario.warnings:
         if not given or one != said:
             yield one
             continue
-        if how and (asked := [name for key, name in given.items() if key in used]):
-            yield f"{join(asked)}: {how}"
         if unused := [name for key, name in given.items() if key not in used]:
             yield unused_beside(unused)
 

@@ -107,16 +107,13 @@ def _facts(answer: Flips, shown: int) -> Iterator[tuple[str, str]]:
 
 
 def _limits(answer: Flips) -> Iterator[str]:
-    counts = (row for row in answer.rows if isinstance(row.break_even, int) and row.parameter != "R")
-    if answer.flip.predictor == "pilot" and any(counts):
-        yield "the pilot is of this fleet, so with other counts rounds are predicted: race that fleet"
+    for why, names in _unmoved(answer).items():
+        which = ", ".join(names) if len(names) <= 3 else f"{len(names)} parameters"
+        yield f"{which} not followed: {why}"
     if sampled := [answer.words(line.parameter) for line in answer.flip.lines if line.method == "looked at"]:
         verb = "is" if len(sampled) == 1 else "are"
         which = join_with_limit(sampled, 2 if answer.tier_names else 6)
         yield f"{which} {verb} sampled: a change between two samples may be missed"
-    for why, names in _unmoved(answer).items():
-        which = ", ".join(names) if len(names) <= 3 else f"{len(names)} parameters"
-        yield f"{which} not followed: {why}"
 
 
 def _tossed(answer: Flips) -> str:

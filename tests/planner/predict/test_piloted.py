@@ -14,6 +14,7 @@ import pytest
 import planner
 from planner.data.pilot import Pilot, read_pilot
 from planner.data.race_curves import rounds_like
+from planner.decide.phase_diagram import phase
 from planner.io.json_documents import fitted
 from planner.predict.evidence import predictor_record
 from planner.predict.question import ask
@@ -764,8 +765,23 @@ def test_a_race_on_a_proxy_is_said_to_be_one_wherever_it_answers(tmp_path: Path)
 def test_flip_follows_nothing_that_a_pilot_ran_with(pilot: Path) -> None:
     found = planner.flip(pilot=str(pilot))
     followed = {line.parameter for line in found.flip.lines}
-    assert not {"sigma", "zeta", "delta", "zeta^2/delta^2"} & followed and "R" in followed
+    assert not {"sigma", "zeta", "delta", "zeta^2/delta^2", "G", "M", "P", "K"} & followed and "R" in followed
     assert found.flip.unmoved["sigma"] == "the pilot ran with these data" and found.flip.moving == ()
+    assert found.flip.unmoved["G"] == "the pilot is of this fleet" and found.flip.held == ()
+    for asked, said in (("G,R", "as the pilot is of this fleet"), ("R,zeta/sigma", "as the pilot ran with these data")):
+        with pytest.raises(planner.ScenarioError, match=said):
+            phase(planner.load_scenario(pilot=str(pilot)), asked)
+
+
+def test_a_map_counts_whole_rounds_as_the_table_does() -> None:
+    """Ring-Star takes three quarters of a round to the target here, which is run whole."""
+    given = {"pilot": str(ROOT / "examples/digits_pilot.json"), "rounds": 4, "uplink": "20Mbit/s"}
+    given |= {"link_sharing": "per-client"}
+    found = phase(planner.load_scenario(**given), "server_latency,step_time", cells=3)
+    first, second, *_ = planner.recommend(**given, objective="time", details=False).ranking
+    at = (found.first[1][1], found.rounds[1][1], found.seconds[1][1], found.bytes[1][1])
+    assert at == (first.id, 1, pytest.approx(first.time_seconds), pytest.approx(first.traffic_bytes))
+    assert found.margin[1][1] == pytest.approx(second.time_seconds / first.time_seconds - 1, abs=1e-5)
 
 
 def test_a_target_that_the_reference_had_before_its_last_round_says_when(tmp_path: Path) -> None:
