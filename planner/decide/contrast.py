@@ -89,13 +89,18 @@ class Contrast:
         """Whether both verdicts are the same."""
         return turn(self.first.answer.verdict) == turn(self.second.answer.verdict)
 
+    @property
+    def of_aims(self) -> bool:
+        """Whether what is to be reached is all that differs."""
+        return {one.key for one in self.alone} <= {*AIMS}
+
     @cached_property
     def to_one_target(self) -> Recommendation | None:
-        """The second to the target of the first, where each has a number of its own that neither was told."""
+        """The second to the target of the first, where each has a number of its own and more differs than this."""
         told, (own, other) = self.second.told, (side.answer.target for side in (self.first, self.second))
         if own is None or other is None or None in (own.value, other.value) or own.metric != other.metric:
             return None
-        if own.value == other.value or any(self.first.told.get(key) != told.get(key) for key in AIMS):
+        if own.value == other.value or self.of_aims:
             return None
         aimed = {**{key: value for key, value in told.items() if key not in AIMS}, AIMS[0]: own.value}
         try:

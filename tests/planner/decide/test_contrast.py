@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -237,6 +238,8 @@ def test_what_decides_only_jointly_is_said(files: tuple[Path, Path]) -> None:
     assert answer.verdict.status == "depends"
     assert answer.verdict.text.startswith("Groups and model size decide together: ")
     assert "<- together" in " ".join(cell or "" for row in document(answer).table.texts() for cell in row)
+    many = answered(replace(full, jointly=keys * 3)).verdict.text  # "and 3 more decide together" read as if three did
+    assert many.startswith("6 differences decide together: ")
 
 
 FACTORY = """
@@ -269,7 +272,7 @@ def test_what_one_difference_does_alone_is_said_where_all_together_make_the_verd
     own = planner.recommend(files[0], link_sharing="per-client")
     assert own.verdict.best == ("star-star",)
     said = str(found)
-    assert "per-server, not given  per-client" in said and "<- alone: Star-Star" in said
+    assert "per-server, not given  per-client" in said and "  alone -> Star-Star\n" in said
     assert {row.id: row.taken for row in found.rows} == {
         "problem.heterogeneity": None,
         "network.client_link.sharing": "per-server",
@@ -386,7 +389,8 @@ def test_ratios_within_the_predictors_error_are_said(tmp_path: Path) -> None:
     ratios = found.compare["ratios"]
     assert all(one["within_error"] == (1 / error <= one["value"] <= error) for one in ratios.values())
     assert any(one["within_error"] for one in ratios.values())
-    assert re.search(rf"\nRatios +(all )?within the predictor's error, {two(error)}x", str(found))
+    assert re.search(rf"\nRatios +(all )?within the predictor's error, {two(error)}x \(--explain ratios\)", str(found))
+    assert f"were off by less than a factor {two(error)} " in found.details["ratios"][0]
     slower = tmp_path / "slower.toml"  # the rounds are the same, and with them all that is predicted
     slower.write_text(paths[0].read_text() + '[network.client_link]\nup = "1Mbit/s"\n')
     exact = planner.compare(paths[0], slower)
@@ -411,6 +415,20 @@ def test_targets_that_were_told_are_compared_as_they_are(tmp_path: Path) -> None
     found = planner.compare(*paths)
     assert found.compare["second_to_first_target"] is None and "same target" not in str(found)
     assert re.search(r"Star-Star .* 2x$", str(found), flags=re.MULTILINE)
+
+
+def test_rounds_that_differ_beside_more_are_no_target_to_compare_by(tmp_path: Path) -> None:
+    """Fewer and cheaper rounds to a worse loss were 0.63x; to one loss they take more."""
+    paths = [tmp_path / f"{steps}.toml" for steps in (4, 3)]
+    text = "[fleet]\ngroups = 6\nclients_per_group = 8\nlocal_steps = {}\n[problem]\nrounds = {}\n"
+    for path, rounds in zip(paths, (150, 100), strict=True):
+        path.write_text(text.format(path.stem, rounds))
+    found = planner.compare(*paths)
+    first = planner.recommend(config=paths[0], details=False)
+    again = planner.recommend(config=paths[1], target=first.target.value, details=False)
+    ratio = again.row("star-star").time_seconds / first.row("star-star").time_seconds
+    assert ratio > 1 and found.compare["ratios"]["star-star"]["value"] == pytest.approx(ratio)
+    assert "same target" in str(found)
 
 
 def _flat(table: Mapping[str, Any], at: str = "") -> list[tuple[str, Any]]:
