@@ -45,8 +45,6 @@ def nearest_flips(here: Standing) -> tuple[tuple[Sensitivity, ...], str]:
     said where the best becomes a toss-up.
     """
     question, scenario, objective, first = here.question, here.scenario, here.objective, here.best
-    if set(first) == set(question.topologies):
-        return (), "all topologies tie"
     if objective == "rounds" and (least := _least_by_proof(question)) in first:
         return (), f"with these constants and one cap for all, {title(least)}'s bound is never the larger, by proof"
     if objective in CLOCKED and is_drawn(question) and size_drawn(question) > LARGEST_DRAWN:
@@ -55,6 +53,7 @@ def nearest_flips(here: Standing) -> tuple[tuple[Sensitivity, ...], str]:
     every, of_pilot = inputs(few, objective), question.predictor.measured
     left_out = {*ratios(question), *counts_drawn(question), *fixed(few, every)}  # `flip` follows the first two
     looked = {name: each for name, each in every.items() if name not in left_out and (of_pilot or name != "R")}
+    looked = {} if set(first) == set(question.topologies) else looked  # no number puts another in front
     leading = [t for t in first if t in few.topologies]
     found: list[tuple[float, Sensitivity]] = []
     for name, each in looked.items():
@@ -71,8 +70,8 @@ def nearest_flips(here: Standing) -> tuple[tuple[Sensitivity, ...], str]:
                 # whole rounds, in which rows are told, may have another first than rounds that no step parts
                 if not inside or (spread is not None and 0 < away < spread.reach):
                     found.append((away - NARROWED * inside, flip))
-    words = (one for one in other_words(few, scenario) if one[0] != "objective")
-    for one in with_other_words(words, scenario, tuple(few.topologies), first):
+    words = (one for one in other_words(question, scenario) if one[0] != "objective")
+    for one in with_other_words(words, scenario, tuple(question.topologies), first):
         if one.flips and one.best:
             flip = Sensitivity(
                 parameter=one.parameter, now=one.now, break_even=one.other, best_beyond=one.best, method="setting"
@@ -84,7 +83,8 @@ def nearest_flips(here: Standing) -> tuple[tuple[Sensitivity, ...], str]:
     far = f"by up to a factor {breakpoints.REACH:g} (counts {breakpoints.REACH_OF_COUNTS:g}; from 0 what is 0)"
     held = ", counts at the present target" if question.target is None and not of_pilot else ""
     flips = tuple(_with_toss_ups(here, looked, [flip for _, flip in found]))
-    return flips, f"one input at a time{held}, {far}{among}: {', '.join(looked)}"
+    numbers = f"one input at a time{held}, {far}{among}: {', '.join(looked)}"
+    return flips, numbers if looked else "settings alone, as all topologies tie"
 
 
 def _with_toss_ups(here: Standing, looked: Mapping[str, Input], flips: Sequence[Sensitivity]) -> Iterator[Sensitivity]:

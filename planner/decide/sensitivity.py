@@ -30,6 +30,7 @@ from planner.decide.parameters import (
 )
 from planner.decide.recommendation import SHARING
 from planner.decide.settings import Setting, costs, is_assumed, is_open, other_words, with_other_words
+from planner.decide.single_tier import unserved
 from planner.decide.uncertainty.distributions import FACTOR
 from planner.decide.verdict import ON_PROXY, Standing, algorithms, one_tier, standing
 from planner.errors import NoAnswerError, ScenarioError
@@ -263,10 +264,11 @@ def _in_words(question: Question, best: tuple[str, ...], row: Change, tiers: Seq
         makes = (
             f"makes {'it' if len(each) == 1 else 'a toss-up of'} {which}" if each else "puts the target out of reach"
         )
+        if row.parameter == "tiers":
+            makes = unserved(makes, row.parameter, row.break_even, question.values["P"])
+            return f"{'leaving out' if row.break_even == '1' else 'adding'} group servers {makes}"
         if len(each) == 1 and len(best) > 1 and set(row.best_beyond) <= set(best):
             makes = f"settles it for {which}"
-        if row.parameter == "tiers":
-            return f"{'leaving out' if row.break_even == '1' else 'adding'} group servers {makes}"
         return f"{input_words(row.parameter, tiers)} {row.break_even} {makes}"
     joint = " " if row.unit else " = "
     away = "" if row.distance is None else f", {times(math.exp(abs(row.distance)))} away"

@@ -14,12 +14,12 @@ from dataclasses import replace
 from typing import Any
 
 from planner.decide.recommendation import SHARING
-from planner.decide.single_tier import SINGLE
+from planner.decide.single_tier import SINGLE, unserved
 from planner.errors import ScenarioError
 from planner.io.answers import Answer, Assumption, Evidence, NextStep, Quantity, Sensitivity, Told, Verdict
 from planner.io.listings import Listing
 from planner.io.text import suggest
-from planner.io.wording import CASES, input_words, join, times, title, two
+from planner.io.wording import CASES, LISTED, input_words, join, times, title, two
 from planner.report.document import (
     COLUMNS,
     Amount,
@@ -269,7 +269,7 @@ SPELT = 3  # topologies of a toss-up that a change names at most
 ALONE = " alone"  # of a toss-up
 SEARCHED = "searched"  # how the source of a count begins that a search found: it is kept where other inputs move
 MEANS = {  # settings whose names say too little, or not how to choose them
-    ("tiers", "1"): "--tiers 1 (no servers)",
+    ("tiers", "1"): "--tiers 1 (clients send to the top)",
     ("tiers", "2"): "--tiers 2 (with servers)",
     ("cost", "diluted"): "--cost diluted (split rates)",
 }
@@ -361,7 +361,12 @@ def change_in(answer: Answer, one: Sensitivity) -> str:
     first = answer.verdict
     while first.cases:  # changes are followed from the first
         first = first.cases[0]
-    return change(one, titles, first.best, answer.words)
+    return unserved_in(answer, change(one, titles, first.best, answer.words), one.parameter, one.break_even)
+
+
+def unserved_in(answer: Answer, text: str, parameter: str, other: object) -> str:
+    """Name topologies of an answer as they are called where a change leaves group servers out."""
+    return unserved(text, parameter, other, answer.scenario["P"].value if "P" in answer.scenario else None)
 
 
 def change(
@@ -373,15 +378,14 @@ def change(
     ``--cost formula -> Star-Star alone`` where a setting settles a toss-up.
     """
     which = [names.get(id_) or title(id_) for id_ in one.best_beyond]
-    beyond = f"-> {join(which, 'or') if which else 'target not reached'}"
-    if len(which) > SPELT:
-        beyond = f"-> toss-up of {len(which)} topologies"
+    several = f"any of {len(which)} topologies" if len(which) > SPELT else which and join(which, "or")
+    beyond = f"-> {several or 'target not reached'}"
     what, even, now = words(one.parameter), one.break_even, one.now
     if isinstance(even, str) or even is None or isinstance(now, str) or now is None:
-        settles = len(best) > len(which) == 1 and set(one.best_beyond) < set(best)
+        settles = len(best) > len(which) == 1 and set(one.best_beyond) < set(best) and one.parameter != "tiers"
         said = MEANS.get((one.parameter, str(even))) or OPTIONS.get(one.parameter, what + " {}").format(even)
         return f"{said} {beyond}{ALONE * settles}{one.more}"
-    leads = f"{beyond} {'leads' if len(which) == 1 else 'lead'}" if 0 < len(which) <= SPELT else beyond
+    leads = f"{beyond} {'leads' if len(which) == 1 else 'lead'}" if which else beyond
     # farther away from a count the present best may lead again
     side = "=" if isinstance(even, int) else "above" if even > now else "below"
     at, tossed = (None if x is None else format_break_even(x, one.unit) for x in (even, one.toss_up))

@@ -71,7 +71,7 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
     order: Order = given_order or ("random" if partial else fleet.order if fleet else "fixed")
     origin: Origin = "given" if given_order else "derived" if partial or fleet else "default"
     known["order"] = Known(order, origin, note="rings run in the order drawn" if partial else "of rings")
-    network = _network(written, known)
+    network = _network(written, known, warnings)
     compute = _compute(written, known)
     there = None if written.listed is None else _members(written, written.listed, network, known)
     _compression(written, network, there, warnings)
@@ -614,7 +614,7 @@ def _of_file(form: heterogeneity.Heterogeneity, sigma: float, warnings: list[str
     return "default", f"{form.text}: {said}; the scale is assumed, {ASSUMED}"
 
 
-def _network(written: Written, known: Table) -> Network:
+def _network(written: Written, known: Table, warnings: list[str]) -> Network:
     """Resolve the link of every tier, lowest first."""
     depth = written.depth
     if depth == 2:
@@ -629,6 +629,8 @@ def _network(written: Written, known: Table) -> Network:
     known["model_size"] = _model_size(written)
     if depth == 2:
         tiers: Any = known["tiers"].value
+        if tiers == 1 and any(known[f"server_link.{part}"].origin == "given" for part in ("up", "down", "latency")):
+            warnings.append("Without group servers clients send to the top over their own links: others are unused.")
         return Network.two_tier(tiers, links["client_link"], links["server_link"])
     return Network(tuple(links[name] for name in link_names(depth)))
 

@@ -17,7 +17,7 @@ from planner.io.wording import counted, input_words, join_with_limit, names_or, 
 from planner.io.wording import names as join_names
 from planner.report.document import COLUMNS as WIDE
 from planner.report.document import Cell, Column, Document, Figure, Section, Sentences, Table, numeric
-from planner.report.page import amounts, brief, page, shortened_to
+from planner.report.page import amounts, brief, page, shortened_to, unserved_in
 from planner.report.render.table import first_that_fits
 from planner.scenario.units import format_amount, format_break_even
 
@@ -69,6 +69,7 @@ def _row(answer: Flips, row: Change, tossed: bool, most: int = 4) -> tuple[str, 
     """Cells of a change; beyond it so many topologies are named at most, where ``tossed`` several as a toss-up."""
     now = row.now if isinstance(row.now, str) else format_amount(row.now, row.unit)
     beyond = one_of(row.best_beyond, most) if row.best_beyond else "target not reached"
+    beyond = unserved_in(answer, beyond, row.parameter, row.break_even)
     if tossed and row.method == "setting" and len(row.best_beyond) > 1:
         beyond = f"toss-up, {beyond}"
     if row.distance is not None:
@@ -229,6 +230,7 @@ def _setting(one: Setting, answer: Flips) -> str:
     if not one.best:
         return change + "the target is not reached"
     best = "the best stays" if set(one.best) == set(answer.flip.first) else names_or(one.best)
+    best = unserved_in(answer, best, one.parameter, one.other)
     return f"{change}{best}; rounds, time, traffic: {', '.join(amounts(one))}"
 
 

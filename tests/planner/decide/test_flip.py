@@ -437,6 +437,36 @@ def test_a_setting_that_makes_one_winner_of_a_toss_up_is_a_change() -> None:
     assert f"Toss-up {title(found.flip.first[0])} leads as it is; " in said
 
 
+@pytest.mark.usefixtures("settings_alone", "all_draws")
+def test_settings_are_looked_at_where_all_tie_and_without_servers_stars_are_fedavg() -> None:
+    """`flip` said what settles it, and *Changes* were left out; "Star-Star" there dropped the slow link unsaid."""
+    given: dict[str, Any] = {"G": 3, "M": 5, "heterogeneity": "zeta=0.1,delta=3.4", "link_sharing": "per-client"}
+    given |= {"uplink": "100Mbit/s", "downlink": "100Mbit/s", "model_size": "90MB", "objective": "time"}
+    given |= {"settings": {f"network.server_link.{part}": "10Mbit/s" for part in ("up", "down")}}
+    short, whole = planner.recommend(**given), planner.flip(**given)
+    assert len(short.verdict.best) == 4
+    assert "--tiers 1 (clients send to the top) -> FedAvg\n" in str(short)
+    assert "leaving out group servers makes it FedAvg. " in " ".join(str(whole).split())
+    alone = planner.recommend(**given, tiers=1, details=False)
+    (turned,) = (row for row in whole.rows if row.parameter == "tiers")
+    assert alone.verdict.best == turned.best_beyond == ("star-star",)
+    assert any("others are unused" in one.text for one in alone.warnings)
+    several = planner.recommend(**given, group_rounds=2)  # means of groups that are on no machine
+    assert "FedAvg" not in str(several).partition("Changes")[2].partition("\n")[0]
+
+
+@pytest.mark.usefixtures("settings_alone")
+def test_a_toss_up_beyond_a_setting_is_that_of_all_topologies_of_a_deep_tree() -> None:
+    """Eight of sixteen were looked at and named, of twelve."""
+    given: dict[str, Any] = {"tiers": "2/3/4/5", "model_size": "2MB", "step_time": "1s", "objective": "time"}
+    given |= {"heterogeneity": "0.4/0.7/0.5/1.1", "client_link": "4g", "local_steps": 2}
+    found = planner.recommend(**given)
+    (beyond,) = (one.best_beyond for one in found.sensitivity if one.parameter == "client_link.sharing")
+    there = planner.recommend(**given, link_sharing="per-server", details=False).verdict.best
+    assert set(beyond) == set(there) and len(there) > 8
+    assert f"link sharing per-server -> any of {len(there)} topologies" in " ".join(str(found).split())
+
+
 def test_counts_inside_a_toss_up_turn_at_a_count_and_the_page_keeps_to_its_lines() -> None:
     """As `recommend` orders them at the target of now, on either side."""
     given: dict[str, Any] = {"G": 8, "M": 3, "heterogeneity": "inter", "group_rounds": 1, "objective": "time"}
