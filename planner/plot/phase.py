@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.decide.phase_diagram import OUTSIDE, Axis, Phase, source
-from planner.io.wording import input_words, names, percent, title
-from planner.plot import FAINT, INK, PAGE, Drawing, Floats, figure, looks, style
+from planner.io.wording import input_words, names, one_of, percent, title
+from planner.plot import FAINT, INK, PAGE, PALETTE, Drawing, Floats, Look, figure, looks, style
 from planner.plot.lettering import halo, heading, within
 from planner.scenario.units import format_amount
 
@@ -21,6 +22,7 @@ CLEAR = 0.5  # ahead by so much is the full colour
 PALEST = 0.22  # share of the colour where two tie
 OUTSIDE_HATCH, TIE_HATCH, PAPER = "////", "....", "#FFFFFF"
 NEAR = 0.12  # of an axis: names nearer to the scenario stand above it
+OTHERS = Look("others", FAINT, "", "", "")  # than those of most cells, where more are best than a picture tells apart
 NAMED = 0.02  # of all cells; smaller regions have no name in them
 
 
@@ -33,7 +35,9 @@ def draw(found: Phase) -> Drawing:
     axes.grid(visible=False)
     across, up = _edges(found.x), _edges(found.y)
     shown = [t for t in found.among if any(t in row for row in found.first)]
-    look = looks(list(found.among))
+    seen = Counter(t for row in found.tied for tied in row for t in tied)
+    kept = [t for t, _ in seen.most_common(len(PALETTE) - (len(seen) > len(PALETTE)))]
+    look = dict.fromkeys(seen, OTHERS) | looks([t for t in found.among if t in kept])
     rgb = np.ones((len(found.y.values), len(found.x.values), 3))
     for i, row in enumerate(found.tied):
         for j, tied in enumerate(row):
@@ -60,7 +64,7 @@ def draw(found: Phase) -> Drawing:
     where = [t for t in shown if t in found.tied[i][j]]  # first in the cell nearest to the scenario
     heading(
         drawn,
-        f"{names(where) or 'No topology'} is best here by {found.objective}"
+        f"{one_of(where) if where else 'No topology'} is best here by {found.objective}"
         if len(shown) > 1
         else f"{names(shown) or 'No topology'} is best everywhere here",
         f"{found.title + '; ' if found.title else ''}{source(found)}; paler where the lead is smaller",
@@ -204,7 +208,8 @@ MEANING = {
 def _legend(drawn: Figure, found: Phase, shown: list[str], look: Any, *, any_tied: bool, any_outside: bool) -> None:
     from matplotlib.patches import Patch
 
-    keys: list[Any] = [Patch(facecolor=look[t].color, label=look[t].title) for t in shown]
+    of = {OTHERS.title if look[t] is OTHERS else title(t): look[t].color for t in shown}
+    keys: list[Any] = [Patch(facecolor=color, label=name) for name, color in of.items()]
     if any_tied:
         near = f"within {percent(found.resolution)}"
         keys.append(Patch(facecolor=PAPER, hatch=TIE_HATCH, edgecolor=FAINT, linewidth=0.5, label=near))
@@ -212,7 +217,8 @@ def _legend(drawn: Figure, found: Phase, shown: list[str], look: Any, *, any_tie
         present = {reason for row in found.outside for reason in row if reason}
         words = "\n".join(OUTSIDE[reason] for reason in OUTSIDE if reason in present)
         keys.append(Patch(facecolor=PAPER, hatch=OUTSIDE_HATCH, edgecolor=INK, linewidth=0.5, label=_folded(words)))
-    drawn.legend(handles=keys, loc="outside right center", title=_folded(f"best of {names(found.among)}", 22))
+    among = names(found.among) if len(found.among) <= len(PALETTE) else f"{len(found.among)} topologies"
+    drawn.legend(handles=keys, loc="outside right center", title=_folded(f"best of {among}", 22))
 
 
 def _folded(text: str, width: int = 26) -> str:

@@ -213,15 +213,19 @@ class Figure:
     ticks: tuple[str, ...]  # labels of the columns
     here: tuple[int, int] | None = None  # row and column of the cell of the scenario; None where it lies outside
 
-    def lines(self, width: int) -> list[list[tuple[str, str]]]:
-        """Draw as many of the columns as fit, as lines of texts and their colours; ``reverse`` marks ``here``."""
+    def lines(self, width: int, high: int = 1000) -> list[list[tuple[str, str]]]:
+        """Draw as many rows and columns as fit, as lines of texts and their colours; ``reverse`` marks ``here``."""
         margin, wide = max(len(label) for label, _ in self.rows), len(self.rows[0][1][0][0])
-        kept = thinned(len(self.ticks), max(2, (width - margin - 2) // wide))
-        here = [(i, min(kept, key=lambda k: abs(k - j))) for i, j in ([self.here] if self.here else [])]
+        own_row, own = self.here or (None, None)
+        room = width - margin - 2 - max(0, len(self.ticks[-1]) - wide)  # the last label begins below its column
+        kept = thinned(len(self.ticks), max(2, room // wide), own)
         scenario = (f"[{' ' * (wide - 2)}]", "reverse")
         lines = [
-            [(f"{label:>{margin}} ", ""), *(scenario if (i, k) in here else marks[k] for k in kept)]
-            for i, (label, marks) in enumerate(self.rows)
+            [
+                (f"{self.rows[i][0]:>{margin}} ", ""),
+                *(scenario if (i, k) == self.here else self.rows[i][1][k] for k in kept),
+            ]
+            for i in thinned(len(self.rows), max(2, high - 1), own_row)
         ]
         axis = ""
         for place in thinned(len(kept), TICKS):
@@ -269,8 +273,10 @@ class Document:
         return next((block for block in self.blocks if isinstance(block, Table)), Table((), ()))
 
 
-def thinned(count: int, most: int) -> list[int]:
-    """Return so many of the indices at most, evenly, both ends among them."""
+def thinned(count: int, most: int, kept: int | None = None) -> list[int]:
+    """Return so many of the indices at most, evenly, both ends among them; ``kept`` takes the place of the nearest."""
     if count <= most:
         return list(range(count))
-    return sorted({round(k * (count - 1) / max(most - 1, 1)) for k in range(most)})
+    found = sorted({round(k * (count - 1) / max(most - 1, 1)) for k in range(most)})
+    near = None if kept is None else min(found, key=lambda k: abs(k - kept))
+    return [kept if kept is not None and k == near else k for k in found]

@@ -11,7 +11,7 @@ from itertools import zip_longest
 from planner.report.document import COLUMNS, Block, Document, Facts, Figure, Heading, Table
 
 LINES, WORDS = 25, 220  # of a page
-LEAST, WIDEST = 40, 10_000  # columns of a terminal, and of a figure in a pipe
+LEAST, LOW = 40, 10  # columns of a terminal, and lines of a figure, at least
 STEERING = dict.fromkeys(map(ord, "\a\b\v\f\r"))  # a terminal obeys them
 ANSI = {"bold": 1, "dim": 2, "reverse": 7, "red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36}
 ANSI["warning"] = ANSI["yellow"]
@@ -24,8 +24,10 @@ Line = Sequence[tuple[str, str]]
 def render(document: Document, *, width: int, color: bool) -> str:
     """The blocks for a terminal of this width; in a pipe (no colour asked for) of 80 columns."""
     lines: list[Line] = [[(document.title, "bold")]] if document.title else []
+    terminal = max(LEAST, width) if color else None
+    others = sum(len(list(_lines_of(one, terminal))) for one in document.blocks if not isinstance(one, Figure))
     for block in document.blocks:
-        lines.extend(_lines_of(block, max(LEAST, width) if color else None))
+        lines.extend(_lines_of(block, terminal, max(LINES - bool(document.title) - others, LOW)))
     return "\n".join(text for line in lines for text in _written(line, color)) + "\n"
 
 
@@ -38,15 +40,15 @@ def first_that_fits(pages: Iterable[Document]) -> Document:
     return found
 
 
-def _lines_of(block: Block, terminal: int | None) -> Iterator[Line]:
-    """A block as lines, for a terminal so wide; None for a pipe, in which nothing is left out."""
+def _lines_of(block: Block, terminal: int | None, high: int = LINES) -> Iterator[Line]:
+    """A block as lines, for a terminal so wide, None for a pipe; a figure on so many lines, others on all theirs."""
     if isinstance(block, Table):
         whole = block if terminal is None else _spared(block, terminal - block.indent)
         for part in () if block.detail else whole.fitted(terminal or COLUMNS):
             yield from _heading(part.heading) if part.apart else ()
             yield from ([(" " * part.indent + text, style)] for text, style in _grid(part))
     elif isinstance(block, Figure):
-        yield from block.lines(terminal or WIDEST)
+        yield from block.lines(terminal or COLUMNS, high)
     elif isinstance(block, Facts):
         yield from ([(label, "dim" if block.strong else ""), (text, "")] for label, text in block.lines())
     elif isinstance(block, Heading):

@@ -861,6 +861,26 @@ def test_pictures_have_the_same_bytes_twice_and_their_numbers_beside(tmp_path: P
     assert "Ring-Ring" in picture.says(found)
 
 
+def test_a_map_of_more_topologies_than_a_picture_tells_apart_has_others() -> None:
+    """The map that `flip` offered of a tree of four tiers was refused, with nothing to leave out."""
+    pytest.importorskip("matplotlib")
+    from planner.plot import phase as picture
+
+    found = phase(planner.load_scenario(tiers="2/2/2/2"), "n4,K", cells=2)
+    every = found.among
+    assert len(every) == 16
+    for several, named in ((every[:8], 8), (every, 7)):  # each is first somewhere, those of the end in one cell alone
+        first = (several * 2)[: len(several) + 7]
+        many = found.replaced(x=found.x.replaced(values=tuple(range(1, len(first) + 1))), first=(first,) * 2)
+        many = many.replaced(tied=(tuple((t,) for t in first),) * 2, margin=((0.5,) * len(first),) * 2)
+        many = many.replaced(outside=(("",) * len(first),) * 2, rounds=((1,) * len(first),) * 2)
+        many = many.replaced(seconds=((1.0,) * len(first),) * 2, bytes=((1.0,) * len(first),) * 2)
+        drawn, _ = picture.draw(many)
+        said = [text.get_text() for text in drawn.legends[0].get_texts()]
+        assert len(said) == named + ("others" in said) and said[0] == "Star-Star-Star-Star"
+        assert ("others" in said) == (several is every)
+
+
 # ---------------------------------------------------------------- the command
 BASE = ["flip", "--G", "6", "--M", "10", "--K", "10", "-H", "zeta=1,delta=0.1", "--target", "0.05"]
 BASE += ["--sigma", "1", "--L", "1"]

@@ -241,3 +241,16 @@ def test_a_code_that_is_none_names_the_nearest_and_how_to_list_them(code: str, s
         codes.explained(code)
     assert said in str(refused.value)
     assert str(refused.value).endswith("`hfl-plan explain` lists all codes.")
+
+
+def test_a_map_keeps_to_a_page_and_its_labels_to_the_columns() -> None:
+    """33 rows of 33 cells took 40 lines, and the last label ended in column 86."""
+    labels = tuple(f"{value} Mbit/s" for value in range(100, 133))
+    rows = tuple((label, (("SS", ""),) * 33) for label in labels)
+    whole = Figure("Best topology", rows, labels, here=(20, 19))
+    document = Document("A map", (whole, Sentences("SS Star-Star.")), {})
+    lines = render("table", document, width=200, color=False).split("\n")
+    assert len(lines) == 26 and lines[-1] == "" and max(map(len, lines)) <= 80
+    assert [line.split()[0] for line in (lines[1], lines[22])] == ["100", "132"]
+    assert sum("[]" in line for line in lines) == 1 and next(line for line in lines if "[]" in line).startswith("120")
+    assert lines[23].endswith(" 132 Mbit/s")
