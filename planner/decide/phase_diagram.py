@@ -25,13 +25,15 @@ from planner.decide.parameters import (
     is_quick,
     size_drawn,
 )
+from planner.decide.recommendation import SHARING
 from planner.decide.sensitivity import SPAN, posed
+from planner.decide.settings import is_open
 from planner.errors import ScenarioError
 from planner.io.answers import Kept
 from planner.io.parts import Part, field
 from planner.io.text import NUMBER
 from planner.io.version import version
-from planner.io.wording import input_words
+from planner.io.wording import CASES, input_words
 from planner.predict.predictors import guaranteed
 from planner.predict.question import Question, ceil_rounds
 from planner.scenario.fields import CLOCKED, LARGEST_COUNT, Objective
@@ -74,6 +76,7 @@ class Phase(Kept):
     predictor: str = field("whose rounds are meant")
     resolution: float
     among: tuple[str, ...]
+    sharing: str = field("how clients share their link, where nobody gave it and links count; else empty", default="")
     x: Axis
     y: Axis
     first: tuple[tuple[str | None, ...], ...]
@@ -100,8 +103,9 @@ class Phase(Kept):
 
 
 def source(found: Phase) -> str:
-    """Whose rounds these are, in short."""
-    return found.bounds if guaranteed(found.predictor) else f"{found.predictor} model"
+    """Whose rounds these are, and how links are taken to be shared, in short."""
+    rounds = found.bounds if guaranteed(found.predictor) else f"{found.predictor} model"
+    return f"{rounds}, {CASES[found.sharing]} assumed" if found.sharing else rounds
 
 
 def phase(scenario: Scenario, asked: str, among: Sequence[str] = (), cells: int | None = None) -> Phase:
@@ -150,6 +154,7 @@ def phase(scenario: Scenario, asked: str, among: Sequence[str] = (), cells: int 
         predictor=question.predictor.id,
         resolution=scenario.resolution,
         among=competing,
+        sharing=str(scenario.known[SHARING].value) if objective in CLOCKED and is_open(SHARING, scenario) else "",
         x=_axis(sides[0][0], x),
         y=_axis(sides[1][0], y),
         first=table(lambda i, j: competing[winner[i, j]] if reached(i, j) else None),

@@ -21,7 +21,7 @@ from planner.decide.nearest import nearest_flips
 from planner.decide.recommendation import SHARING, InCase, Other, Recommendation, RoundsFrom, Row, Uncertainty, Working
 from planner.decide.single_tier import OTHERS, Baseline, beside
 from planner.decide.uncertainty.assess import assess
-from planner.decide.verdict import Standing, shared_takes, standing, standings, verdict
+from planner.decide.verdict import Standing, shared_takes, sharing_is_open, standing, standings, verdict
 from planner.errors import NoAnswerError
 from planner.io.answers import Caution, KnownValue, NumberOrigin, Quantity, Sensitivity
 from planner.io.parts import finite
@@ -77,6 +77,7 @@ def recommend(  # reason: one field of the answer after the other
 
     depends = any(one.on == SHARING for one in (said, *said.cases))
     moves = not depends and shared_takes(found) is not None
+    unasked = "time" not in found and sharing_is_open(question, scenario)  # its times stand in the table
     how_sure = assess(question, scenario, here.best) if details else None
     if how_sure and here.judged.model:
         how_sure = how_sure.replaced(model=here.judged.model.replaced(probability=here.confidence))
@@ -105,7 +106,7 @@ def recommend(  # reason: one field of the answer after the other
         target=target_of(question, scenario.known["target"], met),
         verdict=said,
         rows=tuple(rows),
-        assumptions=assumptions(scenario, question, how_sure, "hours" if moves else ""),
+        assumptions=assumptions(scenario, question, how_sure, "hours" * (moves or unasked)),
         warnings=tuple(_warnings(here, rows, met, [*doubt, *_about_whole_rounds(rows, rounds)], asked)),
         sensitivity=changes,
         evidence=tuple(records),

@@ -144,7 +144,9 @@ def flip(  # reason: one field of the answer after the other
         along = changes.along(each, question, objective, competing, first, resolution)
         walked.append(along)
         found += [_change(side, along, question, scenario, first) for side in (along.below, along.above) if side]
-    settings = () if only else tuple(with_other_words(other_words(question, scenario), scenario, competing, first))
+    unsaid = {SHARING} if is_open(SHARING, scenario) else ()  # which the first tie stands on, whatever is followed
+    words = (word for word in other_words(question, scenario) if not only or word[0] in unsaid)
+    settings = tuple(with_other_words(words, scenario, competing, first))
     found += [_turned(one, scenario) for one in settings if one.flips and one.parameter != "objective"]
     found.sort(key=lambda row: _nearness(row, scenario))
     found = [_with_toss_up(row, walked, here, competing) for row in found]

@@ -613,6 +613,19 @@ def test_link_sharing_decides_for_flip_wherever_it_does_for_recommend() -> None:
     own, shared = (set(case.best) for case in told.verdict.cases)
     assert own & shared
     assert [set(case.best) for case in found.verdict.cases] == [own, shared]
+    alone = planner.flip(CLINICS, parameter="uplink")  # it was "best by time; no input followed changes that"
+    assert alone.verdict.on == "client_link.sharing" and alone.next[0].asks
+
+
+@pytest.mark.usefixtures("unflipped")
+def test_how_links_are_taken_to_be_shared_is_said_of_maps_and_of_times_beside_other_objectives() -> None:
+    given: dict[str, Any] = {"G": 6, "M": 8, "heterogeneity": "both", "uplink": "8Mbit/s"}
+    for told, assumed in (({}, True), ({"link_sharing": "per-client"}, False)):
+        document = str(planner.flip(**given, **told, map="K,M", cells=2))
+        assert ("(spectrum model, own links assumed)" in " ".join(document.split())) == assumed
+        for objective in ("traffic", "energy", "rounds"):
+            page = str(planner.recommend(**given, **told, objective=objective))
+            assert ("Assumed   link sharing per-client?" in page) == assumed, objective
 
 
 @pytest.mark.usefixtures("untossed")
@@ -888,6 +901,7 @@ BASE += ["--sigma", "1", "--L", "1"]
 
 def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     said = [*BASE, "--uplink", "75Mbit/s", "--bounds", "hflbounds.sharp", "-p", "zeta", "-p", "uplink"]
+    said += ["--link-sharing", "per-client"]
     code, out, err = run(*said, capsys=capsys, monkeypatch=monkeypatch)
     assert (code, err) == (0, "")
     assert "> 2.47" in out
@@ -987,6 +1001,7 @@ def test_an_axis_alone_is_offered_with_another_by_the_words_of_answers_too(plan,
 
 def test_a_map_is_offered_of_inputs_that_have_an_option(plan) -> None:
     words = ("flip", "-G", "6", "-M", "10", "-H", "inter", "--availability", "95%", "-p", "absence.server")
+    words += ("--link-sharing", "per-client")
     found = json.loads(plan(*words, "--json")[1])
     assert [row["parameter"] for row in found["rows"]] == ["absence.server"]
     offered = [word for step in found["next"] for word in step["argv"]]

@@ -29,7 +29,7 @@ DOCUMENTED = (
     "overlap examples/coverage57.csv",
     "hubs --nodes 32 --edges 128",
     "async --config examples/phones.toml --speed-ratio 8",
-    "flip -G 10 -M 10 --heterogeneity inter --objective time -p server_uplink -p step-time -p sigma",
+    "flip -G 10 -M 10 -H inter --objective time --link-sharing per-client -p server_uplink -p step-time -p sigma",
     "tune --config examples/hospitals.toml --set fleet.local_steps=20 --local-steps 12,20,48 --group-rounds 1,2",
     "tune -G 12 -M 25",
     "tune -G 5 -M 18 -H intra --group-rounds 4 --model-size 7.84MB --step-time 1.42s --rounds 373",
