@@ -649,15 +649,21 @@ def _model_size(written: Written) -> Known:
     return Known.of(size, 44.7e6, "ResNet-18 in 32-bit floats, 11.2 million parameters", unit="bytes")
 
 
+LINK = {"up": "bit/s", "down": "bit/s", "latency": "s", "sharing": "", "hop": ""}  # its parts, with their units
+
+
 def _link(written: Written, name: str, known: Table) -> Link:
     """Resolve one link: its preset, and what differs from it."""
     path = f"network.{name}"
     chosen = written.get(f"{path}.preset")
     preset = PRESETS[chosen or ("broadband" if name == "client_link" else "wan")]
     known[name] = Known(preset.name, "given" if chosen else "default", note=preset.source)
+    told = all(written.get(f"{path}.{part}") is not None for part in LINK)
+    if told and not chosen and not _footprint(written):  # of which the preset has energy
+        known[name] = Known(preset.name, "derived", note="not asked: every part is given")
     origin: Origin = "derived" if chosen else "default"
     parts: dict[str, Any] = {}
-    for part, unit in (("up", "bit/s"), ("down", "bit/s"), ("latency", "s"), ("sharing", ""), ("hop", "")):
+    for part, unit in LINK.items():
         found = Known.of(
             written.get(f"{path}.{part}"), getattr(preset.link, part), f"preset {preset.name}", origin=origin, unit=unit
         )
@@ -678,12 +684,16 @@ def _mean_step(listed: Listed, of_all: Known) -> Known:
     return Known(float(own.mean()), "given", "s", note if own.min() < own.max() else f"by {listed.source}")
 
 
+def _footprint(written: Written) -> bool:
+    """Whether what devices, links and the grid take is asked for."""
+    return written.get("plan.objective") in FOOTPRINT or written.says("footprint")
+
+
 def _rates(written: Written, known: Table) -> Rates | None:
     """Resolve what devices, links and the grid take, where anything of it was written."""
     names = link_names(written.depth)
     of_links = [f"network.{name}.{part}" for name in names for part in ("energy", "price")]
-    wanted = written.get("plan.objective") in FOOTPRINT or written.says("footprint")
-    if not wanted and all(written.get(key) is None for key in of_links):
+    if not _footprint(written) and all(written.get(key) is None for key in of_links):
         return None
 
     def one(key: str, symbol: str, unit: str, preset: Preset | None = None, part: str = "value") -> Coefficient | None:

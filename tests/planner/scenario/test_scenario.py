@@ -171,6 +171,10 @@ def test_presets_without_a_word_of_the_user_are_named_as_assumed() -> None:
     assert named["zeta"] == (pytest.approx(3 * 1.9), "")  # the preset both, in units of sigma = 1.9
     assert named["delta"] == (pytest.approx(0.95 * 1.9), "")
     assert {"client_link", "server_link", "model_size", "step_time"} <= named.keys()
+    parts = {"up": "1Mbit/s", "down": "1Mbit/s", "latency": "1ms", "sharing": "per-client", "hop": "direct"}
+    whole = {f"network__client_link__{part}": value for part, value in parts.items()}
+    assert "client_link" not in assumed(**whole) and "server_link" in assumed(**whole)  # nothing is left of its preset
+    assert "client_link" in assumed(**whole, plan__objective="energy")  # but energy
     spoken = assumed(problem__heterogeneity="both")
     assert named.keys() - spoken.keys() == {"zeta", "delta"}
 
