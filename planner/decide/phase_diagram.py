@@ -76,7 +76,7 @@ class Phase(Kept):
     predictor: str = field("whose rounds are meant")
     resolution: float
     among: tuple[str, ...]
-    sharing: str = field("how clients share their link, where nobody gave it and links count; else empty", default="")
+    sharing: str = field("how clients share their link, where that is assumed and links count; else empty", default="")
     x: Axis
     y: Axis
     first: tuple[tuple[str | None, ...], ...]

@@ -23,8 +23,8 @@ LISTED, LEAST = 5, 3  # differences on the page: at most, and where it has many 
 TOPOLOGIES, FEWEST = 7, 4  # on the page: at most, and where it has many other lines
 DECIDES = "<- decides"
 OF_ERROR = (
-    "In measured cases near the scenario where they were worse, four of five predicted ratios of rounds were off by "
-    "less than a factor {0} (nine of ten of all cases, where none is near). So a ratio of 1/{0} to {0} may be the "
+    "Four of five predicted ratios of rounds were off by less than a factor {0}, in measured cases near the scenario "
+    "where they were worse. Where no case is near, it is nine of ten of all. So a ratio of 1/{0} to {0} may be the "
     "other way round."
 )
 ONE_TARGET = "same target"  # the second to the target of the first
