@@ -390,7 +390,7 @@ def test_ratios_within_the_predictors_error_are_said(tmp_path: Path) -> None:
     assert all(one["within_error"] == (1 / error <= one["value"] <= error) for one in ratios.values())
     assert any(one["within_error"] for one in ratios.values())
     assert re.search(rf"\nRatios +(all )?within the predictor's error, {two(error)}x \(--explain ratios\)", str(found))
-    assert f"were off by less than a factor {two(error)} " in found.details["ratios"][0]
+    assert f"were off by less than a factor {two(error)}, " in found.details["ratios"][0]
     slower = tmp_path / "slower.toml"  # the rounds are the same, and with them all that is predicted
     slower.write_text(paths[0].read_text() + '[network.client_link]\nup = "1Mbit/s"\n')
     exact = planner.compare(paths[0], slower)
