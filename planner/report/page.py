@@ -19,7 +19,7 @@ from planner.errors import ScenarioError
 from planner.io.answers import Answer, Assumption, Evidence, NextStep, Quantity, Sensitivity, Told, Verdict
 from planner.io.listings import Listing
 from planner.io.text import suggest
-from planner.io.wording import CASES, LISTED, input_words, join, times, title, two
+from planner.io.wording import CASES, input_words, join, times, title, two
 from planner.report.document import (
     COLUMNS,
     Amount,
