@@ -480,7 +480,7 @@ def test_a_long_range_is_searched_on_a_grid_that_gets_finer() -> None:
     assert 1 <= found.scenario["P"].value <= 8
     assert 1 <= found.scenario["K"].value < 200
     assert found.ranking[0].time_seconds == pytest.approx(least, rel=1e-3)
-    assert any("1,800,000 ways" in w and "may lie between" in w for w in (one.text for one in found.warnings))
+    assert any("1,800,000 choices" in w and "may lie between" in w for w in (one.text for one in found.warnings))
     assert len(found.recommend.choices["K"]) < 1000
 
 
@@ -499,7 +499,7 @@ def test_ranges_are_decided_by_time_unless_told_otherwise() -> None:
 @pytest.mark.usefixtures("unflipped")
 def test_random_compute_times_are_drawn_for_fewer_plans() -> None:
     found = answer(G=3, M=3, K="1:400", P="1:9", H="both", target=0.05, compute__straggler="lognormal:0.3")
-    assert any("3,600 ways" in w for w in (one.text for one in found.warnings))
+    assert any("3,600 choices" in w for w in (one.text for one in found.warnings))
     assert found.ranking[0].time_seconds is not None
 
 
