@@ -35,6 +35,7 @@ FIRST: Mapping[str, str] = {  # what is said of these in any case, before what v
     POLICY: "what a round does where a device stays away",
     DETECT: "how long a round waits for a device that stays away",
     TIMEOUT: "the fewest seconds per client that comes; who takes longer is cut off",
+    "access": "how fast the links of places to their network are",
 }
 LINK_SHARING = ("--link-sharing", "per-client|per-server")
 RACED = 2  # local steps of a pilot that is asked for none

@@ -21,6 +21,7 @@ NAMES = {
     "client_link.hop": "hop between clients",
     "server_link.hop": "hop between servers",
     "order": "order of rings",
+    "access": "access of places",
     "cost": "time model",
     "scatter": "curvature scatter",
     "fading": "fading of deviations",

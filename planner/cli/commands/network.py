@@ -103,9 +103,12 @@ def network(  # reason: one parameter for every option
         trees, following = answer.trees(question), "... --layout placed.csv"
         if layout is not None:
             atomic.write(layout, answers.layout_as_csv(question, trees[0]), asked.force, "--layout")
-            words = ["hfl-plan", "recommend", "--network", str(source), "--sites", str(layout)]
-            words += ["--config", str(said.config)] if said.config else []
-            following = shlex.join(words) if question.grouped else ""  # which takes trees of groups
+            words = {"--network": source, "--sites": layout, "--config": said.config, "--access": access}
+            words |= {"--uplink": up, "--downlink": down, **dict(said.options.values())}
+            given = (word for one in words.items() if one[1] is not None for word in map(str, one))
+            following = shlex.join(["hfl-plan", "recommend", *given])
+            if not question.grouped or any((bandwidth, bandwidths, latency_model, fill, routing != "direct")):
+                following = ""  # recommend takes trees of groups, and links as they are listed
         document = answers.places(question, trees, following)
     elif section == "order":
         document = answers.orders(question, answer.orders(question))

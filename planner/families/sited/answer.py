@@ -29,6 +29,7 @@ from planner.network.sites import Sites
 from planner.network.tours import tour_length
 from planner.network.trees import PASSES, Layout, ring_order, round_of
 from planner.network.underlay import Indices
+from planner.predict.question import ceil_rounds
 
 MOST_NODES: Final = 200  # of overlays: their spectra and trees take n^3 and more
 Said = Mapping[str, tuple[str, Any]]
@@ -115,12 +116,12 @@ def _given(question: Question, fleet: Sites, patterns: tuple[str, ...]) -> Layou
 
 
 def rounds(question: Question) -> dict[str, float]:
-    """Predicted rounds of every tree to one target, by its patterns."""
+    """Predicted whole rounds of every tree to one target, by its patterns."""
     found = {topology: float(count) for topology, count in question.asked.rounds().items()} if question.grouped else {}
     alone = single_tier(question.asked).rounds()
     for pattern in ("star", "ring"):
         found[pattern] = float(next(count for id_, count in alone.items() if id_ in (pattern, f"star-{pattern}")))
-    return found
+    return {tree: ceil_rounds(count) if math.isfinite(count) else count for tree, count in found.items()}
 
 
 # ---------------------------------------------------------------- orders

@@ -125,7 +125,11 @@ class Question:
 
 
 def pose(wanted: Wanted, config: Path | None, said: Mapping[str, tuple[str, Any]]) -> Question:
-    """Read a question."""
+    """Read a question; where nothing else is said, rates of clients' links are the access of places."""
+    links = Frame(config, said).section("network").get("client_link")
+    written = links if isinstance(links, dict) else {}
+    up, down = (said.get(f"network.client_link.{way}", ("", written.get(way)))[1] for way in ("up", "down"))
+    wanted = replace(wanted, up=wanted.up or up, down=wanted.down or down)
     network = load(wanted.source, wanted.filling(), beside=wanted.bandwidths, access=wanted.access)
     sites = everywhere(network, math.nan) if wanted.fleet is None else read_sites(wanted.fleet, network, math.nan, 1)
     scenario = framed(config, said, sites)

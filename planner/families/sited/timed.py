@@ -12,7 +12,6 @@ import numpy as np
 from hflbounds.topology import Topology
 from planner.decide.recommendation import OnNetwork, Recommendation
 from planner.errors import ScenarioError
-from planner.families.framing import Frame
 from planner.families.sited.question import Question, Wanted, pose
 from planner.io.answers import Waiting, Without
 from planner.network.bottlenecks import left_out, upgrades
@@ -128,9 +127,11 @@ def on_network(question: Question) -> Scenario:
     up, down = (float(np.median(getattr(network, way)[question.sites.at])) for way in ("up", "down"))
     link = Link(min(up, 1e21), min(down, 1e21), hop="direct")
     there = [name for name in scenario.known if name.startswith(("client_link", "server_link"))]
-    as_of = f"as of {network.name}"
-    known = {name: replace(scenario.known[name], origin="derived", note=as_of) for name in there}
-    known = {**scenario.known, **known, "network": Known(network.name, "given", note=" ".join(network.notes))}
+    nothing = Known(None, "derived", note=f"as of {network.name}")
+    known = {**scenario.known, **dict.fromkeys(there, nothing)}
+    known["network"] = Known(network.name, "given", note=" ".join(network.notes))
+    if up == down == np.inf:
+        known["access"] = Known("unlimited", "default", note="--uplink, --downlink")
     return replace(
         scenario, network=Network((link, link), timer=Timing(question)), known=known,
         warnings=(
@@ -143,7 +144,7 @@ def on_network(question: Question) -> Scenario:
 def asked(
     network: str, sites: Path | None, access: Path | None, config: Path | None, said: Mapping[str, tuple[str, Any]]
 ) -> Scenario:
-    """Read a scenario on a network; the rates that it has for clients' links are the access of places."""
+    """Read a scenario on a network."""
     listed = said["fleet.list"][0] if "fleet.list" in said else ""
     if sites is None:
         way = "--sites FILE with client,group,node"
@@ -152,11 +153,7 @@ def asked(
         raise ScenarioError(f"--network: the places of clients are missing. Give {way}.", code="E003")
     if listed:
         raise ScenarioError(f"{listed}: --sites lists the clients. Leave {listed} out.", code="E002")
-    links = Frame(config, said).section("network").get("client_link")
-    written = links if isinstance(links, dict) else {}
-    up, down = (said.get(f"network.client_link.{way}", ("", written.get(way)))[1] for way in ("up", "down"))
-    wanted = Wanted(network, access=access, fleet=sites, up=up, down=down)
-    return on_network(pose(wanted, config, said))
+    return on_network(pose(Wanted(network, access=access, fleet=sites), config, said))
 
 
 def waited(scenario: Scenario, topology: str) -> tuple[list[Waiting], list[Without], Layout]:

@@ -14,10 +14,11 @@ from planner.families.sited.question import USED, Question
 from planner.io.csv_rows import csv_text
 from planner.io.listings import Listing, listing
 from planner.io.wording import LISTED, counted, join, join_with_limit, percent, shortened, two
+from planner.network.sites import Sites
 from planner.network.trees import Layout
 from planner.report.document import Cell, Column, Section, Table
 from planner.report.families import defaults
-from planner.report.page import assumed, brief, cell, duration, shortened_to
+from planner.report.page import assumed, brief, cell, count, duration, shortened_to
 from planner.scenario.units import format_duration
 
 LEAST = 0.005  # share below which nothing is gained
@@ -87,7 +88,7 @@ def _tree(question: Question, one: Tree) -> tuple[Cell, ...]:
     others, whole = len(one.as_good), len(question.network.places)
     more = f" or {'any' if others == whole - 1 else f'{others} more'}" if others else ""
     where = shortened(question.network.places[layout.server], 24 - len(more)) + more
-    return (one.title, where, seconds, one.given, one.saves, f"~{one.rounds:,.0f}", cell(duration, one.total))
+    return (one.title, where, seconds, one.given, one.saves, cell(count, one.rounds), cell(duration, one.total))
 
 
 def _layout_data(question: Question, layout: Layout) -> dict[str, Any]:
@@ -258,9 +259,9 @@ def groupings(question: Question, found: list[Grouping]) -> Listing:
         Column("rounds", "count"), Column("time", "duration"),
     )  # fmt: skip
     rows = tuple(
-        (one.kind, one.delta2, one.best.title, one.seconds, f"~{one.best.rounds:,.0f}", cell(duration, one.best.total))
-        for one in found
-    )
+        (one.kind, one.delta2, best.title, one.seconds, cell(count, best.rounds), cell(duration, best.total))
+        for one in found for best in [one.best]
+    )  # fmt: skip
     data = [
         {
             "kind": one.kind, "delta2": one.delta2, "rounds": one.best.rounds, "seconds_per_round": one.seconds,
@@ -305,7 +306,7 @@ def _document(
     left = sum(len(one.rows[most:]) for one in tables)
     facts = [("More", f"{counted(left, 'row')}: --explain")] * (left > 0)
     if section == "place" and not question.grouped:
-        facts.append(("Groups", "none; for trees of groups give --fleet FLEET.csv (client,group,node)"))
+        facts.append(("Fleet", f"{_fleet(sites)} without groups; others: --fleet FLEET.csv (client,group,node)"))
     facts += [*assumed(answer), *shortened_to("Notes", (*notes, *_basis(question)))]
     return brief(answer, shown, facts=facts, sections=whole, kind="A fleet on a network")
 
@@ -319,6 +320,10 @@ def _basis(question: Question) -> Iterator[str]:
     yield from question.simplified
     if len(network.notes) > 1:
         yield " ".join(network.notes[::-1])  # access comes last there, and a round waits for it most
-    fleet = f"{counted(len(sites.clients), 'client')} at {counted(len(np.unique(sites.at)), 'place')}"
     groups = f" in {counted(len(sites.groups), 'group')}" if question.grouped else ""
-    yield f"{network.name}: {fleet}{groups}. {join(list(network.notes)) if len(network.notes) == 1 else ''}".rstrip()
+    notes = join(list(network.notes)) if len(network.notes) == 1 else ""
+    yield f"{network.name}: {_fleet(sites)}{groups}. {notes}".rstrip()
+
+
+def _fleet(sites: Sites) -> str:
+    return f"{counted(len(sites.clients), 'client')} at {counted(len(np.unique(sites.at)), 'place')}"

@@ -54,7 +54,20 @@ def test_a_question_on_a_network_costs_what_its_round_takes() -> None:
         expected = round_of(question.sites, question.transfers, patterns, timing.layout(patterns, 2), 2).seconds
         assert asked.of_a_round(topology).seconds == pytest.approx(expected, rel=1e-9)
     assert asked.network.named == {}  # links of a tier are no inputs that could be moved
-    assert {known.origin for name, known in scenario.known.items() if name.startswith("client_link")} == {"derived"}
+    links = [known for name, known in scenario.known.items() if name.startswith(("client_link", "server_link"))]
+    assert {(known.value, known.origin) for known in links} == {(None, "derived")}
+
+
+@pytest.mark.parametrize(("rate", "unlimited"), [(None, True), ("100Mbit/s", False)])
+def test_access_that_nothing_limits_is_assumed(tmp_path: Path, rate: str | None, unlimited: bool) -> None:
+    network, fleet = tmp_path / "net.csv", tmp_path / "fleet.csv"
+    network.write_text("a,b,latency_ms,bandwidth_mbit\nA,B,5,100\nB,C,6,200\nC,D,3,50\n")
+    fleet.write_text("client,group,node\n" + "".join(f"c{i},g{i % 2},{'ABCD'[i]}\n" for i in range(4)))
+    answer = planner.recommend(
+        network=str(network), sites=str(fleet), uplink=rate, downlink=rate, settings={"plan.draws": 0}
+    )
+    assert any((one.key, one.value) == ("access", "unlimited") for one in answer.assumptions) == unlimited
+    assert ("access of places unlimited?" in str(answer)) == unlimited
 
 
 @pytest.mark.usefixtures("unflipped")
