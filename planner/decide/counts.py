@@ -25,7 +25,7 @@ from planner.decide.tuning import on_record
 from planner.decide.verdict import is_close, sharing_is_open, single, standing, without_servers
 from planner.errors import NoAnswerError
 from planner.io.answers import Caution, Faster, KnownValue, Verdict
-from planner.io.wording import join, times, title
+from planner.io.wording import join, target_option, times, title
 from planner.predict.evidence import orderings as evidence
 from planner.predict.evidence import predictor_record
 from planner.predict.question import ask, ceil_rounds, with_default_order
@@ -562,7 +562,7 @@ def _without_everyone(chosen: Scenario, choices: Spans) -> Iterator[str]:
         options = join([f"--{CHOICES[symbol].replace('_', '-')}" for symbol in searched])
         yield (
             f"Everyone ({everyone}) was left out: rounds in which all take part are predicted in another way. Ask "
-            f"without {options} and with --target {chosen.known['target'].value:.4g}."
+            f"without {options} and with {target_option(float(chosen.known['target'].value or 0))}."
         )
 
 

@@ -21,7 +21,7 @@ from planner.errors import NoAnswerError, ScenarioError
 from planner.io.answers import Caution, NextStep, Quantity, Verdict
 from planner.io.parts import finite
 from planner.io.text import topology_id
-from planner.io.wording import LISTED, counted, join, names_or, percent, times, title
+from planner.io.wording import LISTED, counted, join, names_or, percent, target_option, times, title
 from planner.predict.evidence import orderings, predictor_record
 from planner.predict.evidence.claims import verdicts
 from planner.predict.predictors import guaranteed
@@ -229,6 +229,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         next=(
             *([ask_sharing(scenario)] if shared else ()),
             NextStep(argv=race(question, chosen.K, chosen.P), why="measures rounds and rates on your model and data"),
+            *(_ranked(asked, chosen) if chosen != given and wanted == Wanted() else ()),
             NextStep(argv=("...", "--explain"), why="all details"),
         ),
         tune=Searched(
@@ -258,6 +259,14 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
             "warnings": tuple(warnings),
         },
     )
+
+
+def _ranked(asked: Question, chosen: Choice) -> Iterator[NextStep]:
+    """Rank topologies at the choice, to the target of the present one, where that can be asked for."""
+    if asked.target is None and asked.metric != "accuracy" and len(asked.symbols) <= 2:
+        P = () if _passes(asked) == chosen.P else ("-P", str(chosen.P))
+        argv = ("hfl-plan", "recommend", "...", "-K", str(chosen.K), *P, *target_option(float(asked.goal())).split())
+        yield NextStep(argv=argv, why="ranks topologies at that choice, to the same target")
 
 
 def _one_tier_within(search: _Search, best: Sequence[Choice]) -> str:
@@ -406,33 +415,31 @@ def _verdict(
     """
     aim, budget, (why, of_these) = search.aim, search.budget, said
     parts, ratio, runner_up = [], None, ""
-    within = f" within {budget}" if budget.limits else ""
+    use = keep = f"Within {budget}, for the least {aim}{of_these}, use" if budget.limits else ""
+    use, keep = use or "Use", keep or "Keep"
     if given is None:
-        parts.append(f"Use {_named(chosen)}: the least {aim}{within}{of_these}.")
+        parts.append(f"{use} {_named(chosen)}{'' if budget.limits else f': the least {aim}{of_these}'}.")
     elif given == chosen != better:
         changes = _changes(search, better, given)
         parts.append(
-            f"Keep {_named(chosen)}{within}: {_beside(better, given)} would take {changes}{f', {why}' if why else ''}."
+            f"{keep} {_named(chosen)}: {_beside(better, given)} would take {changes}{f', {why}' if why else ''}."
         )
         if better.amount(aim) > 0:
             ratio, runner_up = Quantity(given.amount(aim) / better.amount(aim)), _id(better)
     elif given == chosen:
-        parts.append(f"Keep {_named(chosen)}: no choice tried takes less {aim}{within}.")
+        parts.append(f"{keep} {_named(chosen)}: no choice tried takes less {aim}.")
     else:
         than = _beside(given, chosen)
-        least = f"the least {aim}{within}{of_these}"
         beside = _beside_the_aim(search, chosen, given)
         saves = f"{_changes(search, chosen, given)} than {than}"
         if beside:
             sure, doubt = (join([_changed(search, chosen, given, one) for one in some]) for some in (beside, [aim]))
             few, many = sorted((given.amount(aim), chosen.amount(aim)))
-            doubt += ", which is within the predictor's error" * (many > few * (1 + search.scenario.resolution))
+            doubt += ", though that is within the predictor's error" * (many > few * (1 + search.scenario.resolution))
             saves = f"{sure} than {than}, and {doubt}"
         if not budget.allows(given):
-            saves = f"{least}, which no topology tried keeps to at {given.steps}"
-        elif budget.limits:
-            saves = f"{least}; {saves}"
-        parts.append(f"Use {_named(chosen)}{f' for its {join(beside)}' if beside else ''}: {saves}.")
+            saves = f"at {given.steps} no topology tried keeps to that"
+        parts.append(f"{use} {_named(chosen)}: {saves}.")
         if budget.allows(given) and chosen.amount(aim) > 0:
             ratio, runner_up = Quantity(given.amount(aim) / chosen.amount(aim)), _id(given)
     if cheaper is not None:
@@ -543,7 +550,8 @@ def _defined(asked: Question) -> str:
         return f"a {asked.quantity.words} of {float(asked.goal()):.3g}{at_most(asked)}"
     P, K = _passes(asked), asked.values["K"]
     after, at = counted(int(asked.horizon or 0), "round"), f"K = {K:g}, {tuning.passes(asked)} = {P}"
-    goal = "" if asked.metric == "accuracy" else f" (--target {float(asked.goal()):.4g})"  # accuracy is none to ask for
+    # accuracy is none to ask for
+    goal = "" if asked.metric == "accuracy" else f" ({target_option(float(asked.goal()))})"
     return f"what {title(asked.reference)} reaches in {after} at {at}{goal}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from decimal import ROUND_CEILING, Context
 
 from hflbounds.topology import Topology, plural
 
@@ -125,6 +126,16 @@ def two(number: float) -> str:
         digits, _, power = f"{rounded:.1e}".partition("e+")
         return f"{digits.removesuffix('.0')}e{int(power)}"
     return f"{rounded:,.0f}" if rounded >= 10 or rounded == int(rounded) else f"{rounded:.2g}"
+
+
+def target_option(goal: float) -> str:
+    """Write a target that is to be typed, with four digits rounded up, so that no more rounds are needed.
+
+    >>> target_option(0.242641), target_option(0.25)
+    ('--target 0.2427', '--target 0.25')
+    """
+    digits = Context(prec=4, rounding=ROUND_CEILING).create_decimal_from_float(goal * (1 - 1e-9))
+    return f"--target {float(digits):.4g}"
 
 
 def _end(number: float) -> str:

@@ -19,7 +19,7 @@ from planner.errors import ScenarioError
 from planner.io.answers import Answer, Assumption, Evidence, NextStep, Quantity, Sensitivity, Told, Verdict
 from planner.io.listings import Listing
 from planner.io.text import suggest
-from planner.io.wording import CASES, input_words, join, times, title, two
+from planner.io.wording import CASES, input_words, join, target_option, times, title, two
 from planner.report.document import (
     COLUMNS,
     Amount,
@@ -337,7 +337,7 @@ def _held(answer: Answer, one: Sensitivity | None = None) -> str:
     regrouped = searched and answer.scenario["G"].source.startswith(SEARCHED)
     zeta, delta = (float(answer.scenario[name].value or 0.0) if regrouped else 0.0 for name in ("zeta", "delta"))
     data = f" -H zeta={zeta:.4g},delta={delta:.4g}" if regrouped else ""
-    return f" (at --target {target.value:.4g}{data})" if target.origin == "derived" else ""
+    return f" (at {target_option(float(target.value))}{data})" if target.origin == "derived" else ""
 
 
 def _in_words(answer: Answer, known: Sequence[Sensitivity]) -> Iterator[str]:

@@ -36,7 +36,9 @@ def _laid(answer: Tuned, most: int, left_out: int) -> Document:
     if all(row.group_rounds == 1 for row in rows):
         table = table.of([i for i in range(len(table.columns)) if i != PASSES])
     table = replace(table, best=frozenset(i for i, row in enumerate(rows) if row.recommended))
-    facts = tuple(_facts(answer, chosen, left_out))
+    left = min(len(answer.rows), LISTED) - len(rows)
+    more = [("More", f"{counted(left, 'choice')} of the front: --explain front")] * (left > 0)
+    facts = (*more, *_facts(answer, chosen, left_out))
     return told(answer, table, kind="Steps and rates", facts=facts, without=("Evidence",), sections=[_front(answer)])
 
 
@@ -139,7 +141,7 @@ def _evidence(answer: Tuned) -> str:
     if ratio < error:
         return f"weak: {times(ratio)} is below {off}"
     if ratio <= (most := _most_in_a_toss_up(answer)):
-        return f"weak: {times(ratio)} is saved, and what takes {times(most)} is in the toss-up"
+        return f"weak: a gain of {times(ratio)}, where what takes {times(most)} as much is a toss-up still"
     return f"fair: {times(ratio)} exceeds {off}"
 
 
