@@ -39,6 +39,7 @@ class Grouped:
     absolute: bool  # whether the scale is known
     labels: int  # that occur
     sizes: Sequence[int]  # clients of every group
+    ends: Sequence[float | None] = (None, None)  # of the interval of zeta2 / delta2; None for none
 
     def heterogeneity(self, text: str) -> Heterogeneity:
         """As a scenario takes it; ``text`` is the name of the file."""
@@ -49,7 +50,7 @@ class Grouped:
             labels=self.labels,
             groups=len(self.sizes),
             clients=(min(self.sizes), sum(self.sizes) / len(self.sizes), max(self.sizes)),
-            ratio=(self.zeta2 / self.delta2 if self.delta2 > 0 else None, None, None),
+            ratio=(self.zeta2 / self.delta2 if self.delta2 > 0 else None, self.ends[0], self.ends[1]),
         )
         return Heterogeneity("file", text, measured=measured)
 

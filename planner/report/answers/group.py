@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from planner.data import label_shift
+from planner.data import heterogeneity, label_shift
 from planner.data.label_counts import LabelCounts
 from planner.data.label_shift import Indices
 from planner.decide import regrouping
@@ -102,7 +102,7 @@ def grouped(
     cautions = (
         *_replaced(path, config), *table.warnings, *_cautions(task, after), *about, *_formulas(table, task.names)
     )  # fmt: skip
-    return _answer(data, cautions, unknown, why), _regrouped(table, [task.names[g] for g in chosen])
+    return _answer(data, cautions, unknown, why, config is not None), _regrouped(table, [task.names[g] for g in chosen])
 
 
 def _effect(
@@ -126,7 +126,10 @@ def _effect(
         if total2 is not None:
             _, delta2 = found.if_chosen()
             zeta2 = max(total2 - delta2, 0.0)
-        return regrouping.Grouped(kind, zeta2, delta2, task.absolute, labels, sizes.tolist())
+        known = regrouping.Grouped(kind, zeta2, delta2, task.absolute, labels, sizes.tolist())
+        if kind != "present" or task.absolute:
+            return known
+        return replace(known, ends=heterogeneity.of_counts(table, "clients").ratio[1:])  # as `recommend` has them
 
     def posed(grouped: regrouping.Grouped) -> Scenario:
         groups = [{"clients": int(one)} for one in grouped.sizes]
@@ -188,7 +191,7 @@ def _replaced(path: Path, config: Path | None) -> list[str]:
     found = [key for name, keys in there.items() for key in keys if key in (file.get(name) or {})]
     tiers = (file.get("fleet") or {}).get("tiers") or ()
     found += [f"{key} of tiers" for key in ("count", "deviation") if any(key in tier for tier in tiers)]
-    return [f"{config}: {join(found)} {'is' if len(found) == 1 else 'are'} those of {path} here."] if found else []
+    return [f"{path} takes the place of {join(found)} in {config}."] if found else []
 
 
 def _formulas(table: LabelCounts, names: Sequence[str]) -> Iterator[str]:
@@ -208,8 +211,10 @@ def _regrouped(table: LabelCounts, group_of: Sequence[str]) -> str:
 # ---------------------------------------------------------------- the answer
 
 
-def _answer(data: Mapping[str, Any], cautions: Sequence[str], unknown: Mapping[str, Any], open_: str) -> Grouping:
-    """Make the answer; ``open_`` says why the gain is not known."""
+def _answer(
+    data: Mapping[str, Any], cautions: Sequence[str], unknown: Mapping[str, Any], open_: str, told: bool
+) -> Grouping:
+    """Make the answer; ``open_`` says why the gain is not known, and ``told`` whether a scenario was."""
     effect = data["effect"]
     rows = tuple(_gain(objective, effect) for objective in KEYS) if effect else ()
     target = effect and effect["target"]
@@ -222,7 +227,7 @@ def _answer(data: Mapping[str, Any], cautions: Sequence[str], unknown: Mapping[s
     ]
     assumed = unknown.get("assumptions", ())
     verdict = _verdict(data, rows if effect and effect["objective"] in KEYS else (), open_)
-    if any(one.unit for one in assumed):
+    if any(one.unit for one in assumed) and not told:
         own = NextStep(argv=("...", "--config", "SCENARIO.toml"), why="your links, model and plan")
         following.insert(0 if verdict.status == "not-worth-it" else 2, own)
     return Grouping(
@@ -316,7 +321,7 @@ def _verdict(data: Mapping[str, Any], rows: Sequence[Gain], why: str) -> Verdict
     if undecided and set(asked.before) & set(asked.after):
         stays = f"{names_or(asked.after)} stays first ({'; '.join(undecided)})"
     same = abs(asked.gain) <= effect["resolution"]
-    cost = "at the same cost" if same else f"and {percent(-asked.gain)} more is needed"
+    cost = "at the same cost" if same else f"and new groups take {percent(-asked.gain)} more {asked.id}"
     text = f"Not worth {doing} for {asked.id}: {stays}, {cost}."
     return Verdict(status="not-worth-it", best=asked.before, text=text)
 

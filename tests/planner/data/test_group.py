@@ -28,9 +28,11 @@ from planner.data import grouping
 from planner.data.grouping import State, best_step, solve
 from planner.data.grouping_rules import pose
 from planner.data.label_counts import read_counts
+from planner.decide.groups import Wanted
 from planner.decide.regrouping import change_of_leaders
 from planner.errors import NoAnswerError
 from planner.predict.question import ask
+from planner.report.answers.group import grouped
 from planner.scenario.resolve import load
 
 # `solve`, as it is imported above, is made every time.
@@ -819,6 +821,24 @@ def test_without_a_scenario_the_page_says_what_it_assumes_and_asks_for_one(plan,
     given = plan("group", str(file), "--config", str(Path(__file__).parents[3] / "examples" / "hospitals.toml"))[1]
     assert "model size" not in given
     assert "--config" not in given
+    held = plan("group", "examples/consortium_labels.csv", "--config", "examples/consortium.toml")[1]
+    assert "Not worth" in held and "SCENARIO" not in held
+
+
+def test_the_present_groups_are_known_as_well_as_they_are_to_recommend(tmp_path: Path) -> None:
+    """Without the interval of their ratio group called a toss-up what recommend decided, of one table."""
+    counts = tmp_path / "counts.csv"
+    lines = [f"c{i},{'abc'[i // 3]},{30 + 40 * (i // 3) + i},{200 - 50 * (i // 3) - i}" for i in range(9)]
+    counts.write_text("\n".join(["client,group,x,y", *lines]))
+    read: list[Any] = []
+
+    def scenario(table: dict[str, Any]) -> Any:
+        read.append(load(None, {key: ("", value) for key, value in table.items()}))
+        return read[-1]
+
+    grouped(scenario, counts, Wanted())
+    errors = [one.ratio_error for one in read[:2]]
+    assert errors == [pytest.approx(load(None, {"problem.heterogeneity": ("", str(counts))}).ratio_error), 0.0]
 
 
 def test_a_gain_below_the_error_of_the_predictor_is_a_toss_up(plan) -> None:
@@ -904,10 +924,10 @@ def test_what_counts_take_the_place_of_is_said(plan, tmp_path: Path) -> None:
     counts.write_text("\n".join(["client,group,x,y", *lines]))
     file.write_text("[fleet]\ngroups = 6\n[problem]\nheterogeneity = 'intra'\n")
     said = plan("group", str(counts), "--config", str(file), "--explain", "warnings")[1]
-    assert f"{file}: groups and heterogeneity are those of {counts} here." in " ".join(said.split())
+    assert f"{counts} takes the place of groups and heterogeneity in {file}." in " ".join(said.split())
     file.write_text("[[fleet.tiers]]\ncount = 6\ndeviation = 1\n[[fleet.tiers]]\ncount = 2\ndeviation = 1\n")
     said = plan("group", str(counts), "--config", str(file), "--explain", "warnings")[1]
-    assert f"{file}: count of tiers and deviation of tiers are those of {counts} here." in " ".join(said.split())
+    assert f"{counts} takes the place of count of tiers and deviation of tiers in {file}." in " ".join(said.split())
     other = plan("group", str(counts), "--groups", "2")[1]
     assert "At random 2 groups, as the file does not have these" in " ".join(other.split())
     assert "1 move or swap" in " ".join(plan("group", str(counts), "--moves", "1")[1].split())
