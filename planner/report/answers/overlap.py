@@ -33,6 +33,10 @@ RATIOS = "ratios to HFL"
 RACE = "measures overlap on your own model and data; the hook's clients in the order of the coverage, server by server"
 UPLOADS = {"each": "every server is sent to apart", "once": "all servers of a client hear one upload"}
 HOMES = (Assumption(key="homes", value="balanced", effect="each client's one server in HFL: a column home says it"),)
+METHODS = (
+    "HFL: a client has one server; HHFL: all that it reaches; a round is Ge (--edge-rounds) times E local steps; "
+    "mu: least curvature"
+)
 OPTION = (
     *("links", "lambda2", "parts", "gap_erased", "gap_passed_on", "drift", "beta", "alpha", "local_steps"),
     *("bound_rounds", "rounds", "seconds", "bytes", "airtime_seconds", "seconds_per_round"),
@@ -130,29 +134,37 @@ def _differs(found: Answer) -> bool:
 
 def _next(found: Answer) -> Iterator[NextStep]:
     """Ask for what decides and nobody gave: heterogeneity, then how often edges exchange, then convexity; then race."""
-    known, why = found.question.scenario.known, "what decides"
+    known = found.question.scenario.known
+    why, asked = "", tuple[str, ...]()
     predicted = [one for one in (found.best, found.also) if one.verdict == "race first"]
     race = tuple(_race(found.question, (*predicted, found.best)[0]))
     if predicted:
         yield from race
     if {known["zeta"].origin, known["delta"].origin} & {"default"}:
-        yield NextStep(argv=("...", "--heterogeneity", "zeta=NUMBER,delta=NUMBER"), why=why)
+        why, asked = "How much do clients and servers differ?", ("--heterogeneity", "zeta=NUMBER,delta=NUMBER")
     elif known["Ge"].origin == "default":
-        yield NextStep(argv=("...", "--edge-rounds", "NUMBER", "--local-steps", "NUMBER"), why=why)
+        why, asked = "How often do edges exchange?", ("--edge-rounds", "NUMBER", "--local-steps", "NUMBER")
     elif known["mu"].origin == "default":
-        yield NextStep(argv=("...", "--strong-convexity", "NUMBER"), why="how curved the losses are at least")
+        why, asked = "How curved are the losses at least?", ("--strong-convexity", "NUMBER")
+    if asked:
+        yield NextStep(argv=asked, why=why, asks=True)
     if not predicted:
         yield from race
 
 
 def _race(question: Question, best: Best) -> Iterator[NextStep]:
-    """Race what is weighed; without some links, from a file that is written first."""
+    """Race what is weighed; without some links, or server by server, from a file that is written first."""
     layout = best.weighed.layout
-    if best.dropped:
+    if best.dropped or (_mixed(question) and np.array_equal(layout.links, best.kept.layout.links)):
         objective = ("--objective", best.objective) if best.objective != question.objective else ()
-        yield NextStep(argv=("...", *objective, "--output", KEPT), why="writes the links to keep")
+        yield NextStep(argv=("...", *objective, "--output", KEPT), why="writes the links to keep, server by server")
         layout = replace(layout, source=KEPT)
     yield raced(layout, question.task.E, question.task.Ge)
+
+
+def _mixed(question: Question) -> bool:
+    """Whether the clients are in another order than server by server, which a race refuses."""
+    return bool((np.diff(question.layout.as_listed.home) < 0).any())
 
 
 def raced(layout: Layout, local_steps: int, edge_rounds: int) -> NextStep:
@@ -244,7 +256,7 @@ def document(answer: Overlap) -> Document:
     share = gain["p_above_break_even"]
     if share is not None:
         said += f"; above it in {_share(share)} of draws"
-    facts = [("Break-even", said), *[("Measured", measured)] * (measured is not None)]
+    facts = [("Methods", METHODS), ("Break-even", said), *[("Measured", measured)] * (measured is not None)]
     return told(answer, Table(columns, rows), kind="Overlapping servers", facts=facts)
 
 
@@ -266,17 +278,16 @@ def _share(share: float) -> str:
 
 
 def links_as_csv(layout: Layout) -> str:
-    """Write links and homes in a form that is read again, in the order of the input.
+    """Write links and homes in a form that is read again, in the order of the input but server by server.
 
     Where airtimes differ there is a row for each link.
     """
     layout = layout.as_listed
-    homes = [layout.servers[n] for n in layout.home]
+    homes, order = [layout.servers[n] for n in layout.home], layout.home.argsort(kind="stable").tolist()
     if {*layout.airtime.flat} <= {0.0, 1.0} and not {"client", "server", "home"} & {*layout.servers}:
-        marks = layout.links.astype(int).tolist()
-        rows = ((client, *row, home) for client, row, home in zip(layout.clients, marks, homes, strict=True))
+        rows = ((layout.clients[i], *layout.links[i].astype(int).tolist(), homes[i]) for i in order)
         return csv_text([("client", *layout.servers, "home"), *rows])
-    links = np.argwhere(layout.links).tolist()
+    links = ((i, n) for i in order for n in np.flatnonzero(layout.links[i]).tolist())
     pairs = ((layout.clients[i], layout.servers[n], f"{layout.airtime[i, n]:.12g}", homes[i]) for i, n in links)
     return csv_text([("client", "server", "airtime", "home"), *pairs])
 
@@ -400,7 +411,8 @@ def _warnings(answer: Answer) -> Iterator[str]:
     yield from question.warnings
     if _met(answer):
         yield (
-            f"The bound allows HFL {answer.target:.3g} by then, above the start's {question.task.A:g}: ratios alone. "
+            f"By the bound the loss of HFL may be {answer.target:.3g} then, above {question.task.A:g} at the start: "
+            "ratios alone count. "
             "Runs reach far less than it allows. "
             f"HHFL{answer.best.without} needs {times(answer.best.gain.expected)} fewer rounds to it, and "
             f"{times(answer.gain_below)} fewer to A/10. For counts give a --target below A."
@@ -410,10 +422,10 @@ def _warnings(answer: Answer) -> Iterator[str]:
             "The rates are taken to be each client's own. If the clients of a server share them, --link-sharing "
             "per-server, the busiest server sets the pace."
         )
-    if answer.best.verdict != "nothing to weigh" and (np.diff(question.layout.as_listed.home) < 0).any():
+    if answer.best.verdict != "nothing to weigh" and _mixed(question):
         yield (
             "The race takes clients server by server: those of the coverage are in another order, which it refuses. "
-            "Sort its rows by home (--output writes homes), the columns of servers and the hook's clients alike."
+            "Sort its rows by home, as --output writes them, the columns of servers and the hook's clients alike."
         )
 
 

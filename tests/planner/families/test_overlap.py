@@ -720,7 +720,8 @@ def test_links_to_keep_have_their_homes_and_airtimes(plan, tmp_path: Path) -> No
     assert plan("overlap", str(path), "-H", "zeta=0,delta=6", "-q", "-o", str(kept))[0] == 0
     before, after = read_layout(str(path)), read_layout(str(kept))
     names = [[one.servers[n] for n in one.home] for one in (before, after)]
-    assert names[0] == names[1] == ["b", "a", "b", "b", "a"]
+    assert names == [["b", "a", "b", "b", "a"], ["b", "b", "b", "a", "a"]]  # server by server, as a race takes them
+    assert after.clients == ("c1", "c3", "c4", "c2", "c5")
     before, after = (
         {(one.clients[i], one.servers[n]): one.airtime[i, n] for i, n in np.argwhere(one.links)}
         for one in (before, after)
@@ -1082,7 +1083,7 @@ def test_draws_of_inputs_are_called_no_confidence(plan) -> None:
         assert "onfidence" not in page
         assert "weak: right in 1 of 8 (claims about such predictions)" in page
         above = found["target"]["value"] > found["scenario"]["A"]["value"]
-        assert ("above the start's" in page) == above
+        assert (" at the start: ratios alone count" in page) == above
 
 
 @pytest.mark.usefixtures("unturned")
@@ -1128,10 +1129,28 @@ def test_what_was_given_is_not_asked_for_again(plan) -> None:
         words += more
         steps = [" ".join(step["argv"]) for step in json.loads(plan(*words, "--json")[1])["next"]]
         assert any(step.startswith("hfl-plan pilot") for step in steps)
-        asked.append(next((step for step in steps if step.startswith("...")), steps[0]))
+        asked.append(next((step for step in steps if step.startswith("--")), steps[0]))
     assert asked == [
-        "... --heterogeneity zeta=NUMBER,delta=NUMBER", "... --edge-rounds NUMBER --local-steps NUMBER",
-        "... --strong-convexity NUMBER",
+        "--heterogeneity zeta=NUMBER,delta=NUMBER", "--edge-rounds NUMBER --local-steps NUMBER",
+        "--strong-convexity NUMBER",
         "hfl-plan pilot HOOK.py --systems trees,hhfl --coverage ring:3,19,4 --local-steps 5 --group-rounds 2 "
         "-o pilot.json",
     ]  # fmt: skip
+
+
+@pytest.mark.usefixtures("unturned", "asked_once")
+def test_what_follows_writes_the_coverage_as_the_race_takes_it(plan, tmp_path: Path) -> None:
+    """The race that was named refused rows that were not server by server, and the cause was in a section alone."""
+    path, kept = tmp_path / "c.csv", tmp_path / "kept.csv"
+    reached = enumerate(["ab", "b", "c", "ad", "a", "b", "cd", "d", "a", "bc", "c", "d", "ab", "b", "c", "ad"])
+    rows = (f"p{i},{','.join(str(int(server in each)) for server in 'abcd')}" for i, each in reached)
+    path.write_text("\n".join(["client,a,b,c,d", *rows]) + "\n")
+    words = ("overlap", str(path), "-H", "inter")
+    page, steps = plan(*words)[1], json.loads(plan(*words, "--json")[1])["next"]
+    assert plan(*words, "--quiet", "--output", str(kept))[0] == 0
+    writes, race = (step["argv"] for step in steps if not step["asks"])
+    assert (writes, race[race.index("--coverage") + 1]) == (["...", "--output", "kept.csv"], "kept.csv")
+    assert (np.diff(read_layout(str(kept)).home) >= 0).all()
+    assert " ".join(page.split()).index("HHFL: all that it reaches") < page.index("Next")
+    again = [step["argv"][0] for step in json.loads(plan("overlap", str(kept), *words[2:], "--json")[1])["next"]]
+    assert "..." not in again
