@@ -60,8 +60,8 @@ def compared(
     warnings = answer.warnings
     if told.get("region_times") is not None:
         text = (
-            "The times of the regions are HGA-FL's alone, which --explain methods has: the topologies are timed by "
-            "--step-time. `hfl-plan async` asks whether to wait."
+            "The topologies are timed by links and --step-time, and do not wait for --region-times. They are HGA-FL's "
+            "alone, which --explain methods has; `hfl-plan async` asks whether to wait."
         )
         warnings = (Caution(text=text), *warnings)
     return answer.replaced(

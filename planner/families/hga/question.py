@@ -120,7 +120,7 @@ def solve(scenario: Scenario, settings: Settings) -> Answer:
     if asked.target is None:
         defined_by = (
             f"what the bound of synchronous {title(asked.reference)} guarantees after {asked.horizon:,.0f} rounds; "
-            "buffers by their own bound"
+            "buffers, of all too, by another bound"
         )
     if settings.max_staleness is not None:
         timed = max(allowed, key=lambda b: (b.pace.updates_per_second, b.size))

@@ -26,6 +26,7 @@ from planner.scenario.units import format_duration, format_size
 
 SHOWN = 5  # buffers on the page
 LONGEST = 30  # letters of slowdowns that a command is given
+LATE = 5  # updates that a model is late, at most, where that is limited
 EACH = 5  # regions of which each is named
 NEAR = 0.1  # share of the time by which a server that does not wait is no faster
 LEARNED = ("L", "A", "sigma", "delta")  # symbols that the theorem takes, and nobody may have given
@@ -116,8 +117,9 @@ def _next(found: Answer) -> Iterator[NextStep]:
         speeds = ("--slowdowns", each) if ratio is None else ("--speed-ratio", ratio)
         race = ("hfl-plan", "pilot", "HOOK.py", "--systems", "trees,hga", *speeds)
         yield NextStep(argv=race, why="measures servers that do not wait, which the bound does not cover")
-    if found.settings.max_staleness is None:
-        yield NextStep(argv=("...", "--max-staleness", "5"), why="the buffer with the most updates per second")
+    late = (b for b in found.buffers if b.seconds is not None and b.pace.delay_most > LATE)
+    if found.settings.max_staleness is None and any(late):  # else no guarantee hangs on it
+        yield NextStep(argv=("...", "--max-staleness", f"{LATE}"), why="the buffer with the most updates per second")
 
 
 def _faster(found: Answer) -> tuple[int, Buffer] | None:

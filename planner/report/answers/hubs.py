@@ -13,7 +13,7 @@ from planner.families.hsl import model
 from planner.families.hsl.model import Protocol
 from planner.families.hsl.question import PRICE, Answer
 from planner.families.hsl.search import MAX_CASES
-from planner.io.answers import Assumption, NextStep, Quantity, Told, Verdict
+from planner.io.answers import NextStep, Quantity, Told, Verdict
 from planner.io.parts import field
 from planner.io.wording import counted, percent, times
 from planner.predict.evidence.claims import verdicts
@@ -32,9 +32,7 @@ LINKS = {  # by question: what nobody may have given, and how to give it
     ),
     "How fast are the links of the hubs?": (("server_link.up", "--hub-link", "PRESET"),),
 }
-ONE_LINK = Assumption(
-    key="nodes_of_a_hub_or_server", value="share its one link", effect="the time of hubs and of FedAvg"
-)
+ONE_LINK = "shared by a hub's or server's nodes (own: hfl-plan recommend)"
 NEAR = 0.05  # relative difference of a protocol without hubs below which nothing is decided
 
 
@@ -77,7 +75,7 @@ def answered(found: Answer) -> Hubs:
         },
     )
     return Hubs(
-        **shared | {"assumptions": (*shared["assumptions"], ONE_LINK)},
+        **shared,
         objective=scenario.objective,
         metric="gradient",
         target=target(question.setting.target, "mean squared gradient", server),
@@ -137,7 +135,7 @@ def _changes(answer: Hubs) -> Iterator[str]:
     local = next((one["mean_deviation"] for one in answer.hubs["others"] if one["protocol"] == "EL-Local"), None)
     if answer.verdict.best != ("el-local",) and local is not None and used is not None and local < used:
         [faster] = verdicts("hsl-mean")
-        yield f"the mean model is used -> EL-Local trained it faster in {faster.holds} of {faster.of} runs"
+        yield f"use of the mean model -> EL-Local (trained it faster in {faster.holds} of {faster.of} runs)"
 
 
 def _rows(found: Answer) -> tuple[Communication, ...]:
@@ -164,7 +162,8 @@ def _verdict(found: Answer, rows: Sequence[Communication]) -> Verdict:
     budgets, n, aim = found.budgets, found.question.setting.learning.n, found.question.scenario.objective
     hubs, drawn = counted(budgets.n_h, "hub"), ""
     taken = {one.protocol: getattr(one, PRICE[aim]) / getattr(found.hubs, PRICE[aim]) for one in found.others}
-    ratio, oracle = (taken.get(name, math.inf) for name in ("EL-Local", "EL-Oracle"))  # infinite where they need more
+    # infinite where they need more
+    ratio, oracle, server = (taken.get(name, math.inf) for name in ("EL-Local", "EL-Oracle", "FedAvg"))
     if oracle < min(ratio, 1 + NEAR):
         tie = f", a tie within {percent(NEAR)}" if oracle > 1 - NEAR else ""
         drawn = (
@@ -190,6 +189,8 @@ def _verdict(found: Answer, rows: Sequence[Communication]) -> Verdict:
     least, most = found.ties
     if least < most:
         text += f" {least:,} to {most:,} hubs tie."
+    if server < 1 - NEAR:
+        text += f" With a server that all trust, FedAvg takes {times(server)} the {aim}."
     return Verdict(status="best", best=(rows[0].id,), text=text + drawn)
 
 
@@ -206,7 +207,7 @@ def document(answer: Hubs) -> Document:
         f"{counted(best['b_hh'], 'other hub')} (b_hh); each node averages {counted(best['b_sh'], 'hub')} (b_sh)"
     )
     changes = "; ".join(_changes(answer))
-    facts = [("Budgets", budgets), *[("Changes", changes)] * bool(changes)]
+    facts = [("Budgets", budgets), ("Links", ONE_LINK), *[("Changes", changes)] * bool(changes)]
     return told(answer, Table(columns, rows), kind="Hubs without a trusted cloud", facts=facts)
 
 

@@ -387,7 +387,7 @@ def test_steps_of_all_regions_are_told_to_be_of_another_bound_than_the_target(pl
     found = json.loads(plan("async", "-G", "4", "-M", "5", "--speed-ratio", "8", "--json")[1])
     waiting = next(row for row in found["rows"] if row["id"] == "buffer-4")
     assert waiting["steps"]["value"] != found["scenario"]["R"]["value"]
-    assert "buffers by their own bound" in found["target"]["defined_by"]
+    assert "buffers, of all too, by another bound" in found["target"]["defined_by"]
     given = json.loads(plan("async", "-G", "4", "-M", "5", "--speed-ratio", "8", "--target", "50%", "--json")[1])
     assert "another bound" not in given["target"]["defined_by"]
 
@@ -439,9 +439,9 @@ def test_how_far_apart_regions_are_when_the_advice_changes_is_said(plan) -> None
 def test_times_of_regions_say_first_what_they_are_for() -> None:
     """The answer was that without them, and its third warning said so."""
     answer = planner.recommend(G=3, M=4, region_times="30s,35s,200s", settings={"plan.draws": 0})
-    assert answer.warnings[0].text.startswith(
-        "The times of the regions are HGA-FL's alone, which --explain methods has"
-    )
+    first = answer.warnings[0].text.partition(". ")[0]
+    assert first == "The topologies are timed by links and --step-time, and do not wait for --region-times"
+    assert f"Warning {first}." in " ".join(str(answer).split())  # whole
     assert "HGA-FL" in answer.explain("methods")
 
 
@@ -560,3 +560,14 @@ def test_what_the_bound_takes_is_not_called_unused_beside_a_pilot(plan) -> None:
         "--set problem.curvature_scatter: unused, because rounds are those measured with the data and the model of the "
         "pilot."
     ]
+
+
+def test_a_limit_of_staleness_is_named_where_a_guarantee_hangs_on_it(plan) -> None:
+    """It changed a column alone where waiting for all is what is proved, and made the page a line too long."""
+    words = ("async", "-G", "5", "-M", "6", "-H", "inter", "--uplink", "20Mbit/s", "--speed-ratio", "6")
+    page = plan(*words, "--step-time", "0.3s")[1]
+    assert len(page.splitlines()) <= 25 and "--max-staleness" not in page
+    late = ("async", "-G", "3", "-M", "4", "-H", "zeta=0,delta=0", "--slowdowns", "1,1,8", "--json")
+    found = json.loads(plan(*late)[1])
+    proved = [one for one in found["async"]["buffers"] if one["steps"] is not None and one["staleness"]["most"] > 5]
+    assert proved and ["...", "--max-staleness", "5"] in [step["argv"] for step in found["next"]]
