@@ -32,7 +32,6 @@ LINKS = {  # by question: what nobody may have given, and how to give it
     ),
     "How fast are the links of the hubs?": (("server_link.up", "--hub-link", "PRESET"),),
 }
-ONE_LINK = "shared by a hub's or server's nodes (own: hfl-plan recommend)"
 NEAR = 0.05  # relative difference of a protocol without hubs below which nothing is decided
 
 
@@ -135,7 +134,7 @@ def _changes(answer: Hubs) -> Iterator[str]:
     local = next((one["mean_deviation"] for one in answer.hubs["others"] if one["protocol"] == "EL-Local"), None)
     if answer.verdict.best != ("el-local",) and local is not None and used is not None and local < used:
         [faster] = verdicts("hsl-mean")
-        yield f"use of the mean model -> EL-Local (trained it faster in {faster.holds} of {faster.of} runs)"
+        yield f"mean model used -> EL-Local (faster in {faster.holds} of {faster.of} runs)"
 
 
 def _rows(found: Answer) -> tuple[Communication, ...]:
@@ -198,7 +197,9 @@ def document(answer: Hubs) -> Document:
     """Lay the answer out."""
     columns = (Column("protocol"), *numeric("rounds", "time", "traffic", "models per hub"))
     rows = tuple(
-        (row.title, *written(row), None if row.models_of_a_hub is None else f"{row.models_of_a_hub:,.0f}")
+        (row.title, *written(row), None)
+        if row.models_of_a_hub is None
+        else (f"{row.title}, link shared", *written(row), f"{row.models_of_a_hub:,.0f}")
         for row in answer.rows
     )
     best = answer.hubs["best"]
@@ -207,7 +208,7 @@ def document(answer: Hubs) -> Document:
         f"{counted(best['b_hh'], 'other hub')} (b_hh); each node averages {counted(best['b_sh'], 'hub')} (b_sh)"
     )
     changes = "; ".join(_changes(answer))
-    facts = [("Budgets", budgets), ("Links", ONE_LINK), *[("Changes", changes)] * bool(changes)]
+    facts = [("Budgets", budgets), *[("Changes", changes)] * bool(changes)]
     return told(answer, Table(columns, rows), kind="Hubs without a trusted cloud", facts=facts)
 
 
@@ -325,6 +326,10 @@ def _warnings(answer: Answer) -> Iterator[str]:
 
 def _basis(answer: Answer) -> Iterator[str]:
     best, local = answer.hubs, _local(answer)
+    yield (
+        "The nodes of a hub or a server share its one link, where their models wait for each other. Where each has its "
+        "own, `hfl-plan recommend --link-sharing per-client` has FedAvg."
+    )
     yield (
         f"Bounds: {model.HUBS}, {model.LOCAL}, {model.ORACLE} (reconstructed; explicit constants, the same for all "
         "rows). They bound the mean squared gradient at the nodes' own models, at the best step, with one local step "

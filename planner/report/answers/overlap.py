@@ -33,10 +33,7 @@ RATIOS = "ratios to HFL"
 RACE = "measures overlap on your own model and data; the hook's clients in the order of the coverage, server by server"
 UPLOADS = {"each": "every server is sent to apart", "once": "all servers of a client hear one upload"}
 HOMES = (Assumption(key="homes", value="balanced", effect="each client's one server in HFL: a column home says it"),)
-METHODS = (
-    "HFL: a client has one server; HHFL: all that it reaches; a round is Ge (--edge-rounds) times E local steps; "
-    "mu: least curvature"
-)
+IN_WORDS = {"hfl": "HFL (home)", "hhfl": "HHFL (all)"}  # servers of a client
 OPTION = (
     *("links", "lambda2", "parts", "gap_erased", "gap_passed_on", "drift", "beta", "alpha", "local_steps"),
     *("bound_rounds", "rounds", "seconds", "bytes", "airtime_seconds", "seconds_per_round"),
@@ -143,10 +140,10 @@ def _next(found: Answer) -> Iterator[NextStep]:
     if {known["zeta"].origin, known["delta"].origin} & {"default"}:
         why, asked = "How much do clients and servers differ?", ("--heterogeneity", "zeta=NUMBER,delta=NUMBER")
     elif known["Ge"].origin == "default":
-        why, asked = "How often do edges exchange?", ("--edge-rounds", "NUMBER", "--local-steps", "NUMBER")
+        why, asked = "How often do edges exchange?", ("--edge-rounds", "NUMBER")
     elif known["mu"].origin == "default":
         why, asked = "How curved are the losses at least?", ("--strong-convexity", "NUMBER")
-    if asked:
+    if asked and not (predicted and len(race) > 1):  # a page has room for two
         yield NextStep(argv=asked, why=why, asks=True)
     if not predicted:
         yield from race
@@ -246,7 +243,7 @@ def _changes(found: Answer) -> Iterator[Turn]:
 def document(answer: Overlap) -> Document:
     """Lay the answer out."""
     columns = (Column("method"), *numeric("links", "airtime", "time", "rounds", "traffic"))
-    rows = tuple((row.title, f"{row.links:,}", *_cells(answer, row)) for row in answer.rows)
+    rows = tuple((IN_WORDS.get(row.id, row.title), f"{row.links:,}", *_cells(answer, row)) for row in answer.rows)
     gain = answer.overlap["gain"]
     needed = answer.overlap["break_even"]["objective"]
     expected, low, high = (f"{gain[end]:.3g}" for end in ("expected", "low", "high"))
@@ -256,7 +253,7 @@ def document(answer: Overlap) -> Document:
     share = gain["p_above_break_even"]
     if share is not None:
         said += f"; above it in {_share(share)} of draws"
-    facts = [("Methods", METHODS), ("Break-even", said), *[("Measured", measured)] * (measured is not None)]
+    facts = [("Break-even", said), *[("Measured", measured)] * (measured is not None)]
     return told(answer, Table(columns, rows), kind="Overlapping servers", facts=facts)
 
 
@@ -411,8 +408,7 @@ def _warnings(answer: Answer) -> Iterator[str]:
     yield from question.warnings
     if _met(answer):
         yield (
-            f"By the bound the loss of HFL may be {answer.target:.3g} then, above {question.task.A:g} at the start: "
-            "ratios alone count. "
+            f"HFL's bound, {answer.target:.3g}, exceeds the start's {question.task.A:g}: ratios alone. "
             "Runs reach far less than it allows. "
             f"HHFL{answer.best.without} needs {times(answer.best.gain.expected)} fewer rounds to it, and "
             f"{times(answer.gain_below)} fewer to A/10. For counts give a --target below A."

@@ -706,8 +706,8 @@ def test_a_target_that_is_met_at_the_start_has_ratios_alone(plan) -> None:
         assert all(cell.endswith("x") is met for row in cells_of.values() for cell in row)
         if met:
             rows = {row["id"]: row["rounds"]["value"] for row in found["rows"]}
-            assert cells_of["HFL"] == ["1x"] * 4
-            assert cells_of["HHFL"][2] == f"~{rows['hhfl'] / rows['hfl']:.2f}x"
+            assert cells_of["HFL (home)"] == ["1x"] * 4
+            assert cells_of["HHFL (all)"][2] == f"~{rows['hhfl'] / rows['hfl']:.2f}x"
 
 
 @pytest.mark.usefixtures("unturned")
@@ -1083,7 +1083,7 @@ def test_draws_of_inputs_are_called_no_confidence(plan) -> None:
         assert "onfidence" not in page
         assert "weak: right in 1 of 8 (claims about such predictions)" in page
         above = found["target"]["value"] > found["scenario"]["A"]["value"]
-        assert (" at the start: ratios alone count" in page) == above
+        assert ("exceeds the start's 2.3: ratios alone." in page) == above
 
 
 @pytest.mark.usefixtures("unturned")
@@ -1131,7 +1131,7 @@ def test_what_was_given_is_not_asked_for_again(plan) -> None:
         assert any(step.startswith("hfl-plan pilot") for step in steps)
         asked.append(next((step for step in steps if step.startswith("--")), steps[0]))
     assert asked == [
-        "--heterogeneity zeta=NUMBER,delta=NUMBER", "--edge-rounds NUMBER --local-steps NUMBER",
+        "--heterogeneity zeta=NUMBER,delta=NUMBER", "--edge-rounds NUMBER",
         "--strong-convexity NUMBER",
         "hfl-plan pilot HOOK.py --systems trees,hhfl --coverage ring:3,19,4 --local-steps 5 --group-rounds 2 "
         "-o pilot.json",
@@ -1151,6 +1151,6 @@ def test_what_follows_writes_the_coverage_as_the_race_takes_it(plan, tmp_path: P
     writes, race = (step["argv"] for step in steps if not step["asks"])
     assert (writes, race[race.index("--coverage") + 1]) == (["...", "--output", "kept.csv"], "kept.csv")
     assert (np.diff(read_layout(str(kept)).home) >= 0).all()
-    assert " ".join(page.split()).index("HHFL: all that it reaches") < page.index("Next")
+    assert "HHFL (all) " in page and "Ge/E: --edge-rounds/--local-steps" in page
     again = [step["argv"][0] for step in json.loads(plan("overlap", str(kept), *words[2:], "--json")[1])["next"]]
     assert "..." not in again
