@@ -110,7 +110,7 @@ def recommend(  # reason: one field of the answer after the other
         warnings=tuple(_warnings(here, rows, met, [*doubt, *_about_whole_rounds(rows, rounds)], asked)),
         sensitivity=changes,
         evidence=tuple(records),
-        next=tuple(steps(scenario, question, said, changes, how_sure, sharing=moves)),
+        next=() if met else tuple(steps(scenario, question, said, changes, how_sure, sharing=moves)),
         recommend=Working(
             predictor=question.predictor.id,
             quantity=question.quantity.words,

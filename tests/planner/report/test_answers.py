@@ -83,8 +83,9 @@ def test_evidence_is_weak_for_fleets_far_larger_than_any_that_was_measured() -> 
     assert "weak" not in evidence_line(G=2, M=900)  # 30 times as many
 
 
-def test_a_target_that_is_met_at_once_has_no_evidence() -> None:
+def test_a_target_that_is_met_at_once_has_no_evidence_and_no_race() -> None:
     assert evidence_line(G=4, M=4, target="200%") == ""
+    assert planner.recommend(G=4, M=4, target="200%").next == ()  # a race of nothing was offered
     assert evidence_line(G=4, M=4, target="50%") != ""
 
 
