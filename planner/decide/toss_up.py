@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import cache
 
-from planner.decide.breakpoints import last_true
+from planner.decide.breakpoints import NEAR_ZERO, last_true
 from planner.decide.parameters import Input, deviations, ratios
 from planner.decide.verdict import Standing, standing
 
+LOOKS = 8  # values before a break-even at which it is looked for: what is told may end, and come back
 WIDTH = 0.02  # relative width of the interval in which a toss-up is found to begin, and to end
 STRIDE = 2.0  # a factor: so far apart are the values at which its end is looked for
 Undecided = Callable[[float], tuple[str, ...]]
@@ -36,11 +37,31 @@ def undecided_along(each: Input, here: Standing, competing: Collection[str]) -> 
 
 
 def begins(told: Undecided, each: Input, even: float, first: tuple[str, ...]) -> float | int | None:
-    """From where on, before a break-even, the first alone is no longer told; None where it is told up to there."""
+    """From where on, before a break-even, the first alone is no longer told; None where it is told up to there.
+
+    It is the nearest of those seen at so many values, as errors on record differ from place to place.
+    """
     if len(first) != 1:
         return None
-    found = last_true(lambda value: told(value) == first, each, even, WIDTH)
-    return None if found == even else each.number(found)
+    near = each.value
+    for far in _towards(each, even):
+        if told(far) != first:
+            found = last_true(lambda value: told(value) == first, each, far, WIDTH, near)
+            return None if found == even else each.number(found)
+        near = far
+    return None
+
+
+def _towards(each: Input, even: float) -> Iterator[float]:
+    """Values from the present one to a break-even, evenly by their logarithms; at last this itself."""
+    now = each.value
+    near = now or even * NEAR_ZERO
+    for i in range(1, LOOKS if even else 1):
+        far = near * (even / near) ** (i / LOOKS)
+        far = float(round(far)) if each.whole else far
+        if far not in (now, even):
+            yield far
+    yield even
 
 
 def ends(told: Undecided, each: Input, end: float, even: float, first: tuple[str, ...]) -> float | int | None:

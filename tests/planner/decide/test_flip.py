@@ -22,6 +22,7 @@ from test_cli import ROOT, run
 
 import planner
 from hflbounds import family
+from planner.decide import toss_up
 from planner.decide.breakpoints import FINE, Walked, along, answers, last_true, nearest
 from planner.decide.nearest import nearest_flips as nearby
 from planner.decide.parameters import Input, Perturbed, inputs
@@ -1109,6 +1110,28 @@ def test_recommend_names_a_toss_up_with_many_draws_between_the_values_that_flip_
     test_recommend_names_a_toss_up_between_the_values_that_flip_says(
         {"heterogeneity": "zeta=0.3,delta=4", "link_sharing": "per-server", "uplink": "100Mbit/s"}
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "even", "tossed", "begins"),
+    [
+        (1.0, 1000.0, [(3, 10), (800, 1000)], 3.0),
+        (0.0, 1000.0, [(3, 10), (800, 1000)], 3.0),
+        (1000.0, 1.0, [(90, 300), (1, 2)], 300.0),
+        (1000.0, 1.0, [], None),
+    ],
+)
+def test_a_toss_up_begins_where_the_nearest_does(
+    value: float, even: float, tossed: list[tuple[float, float]], begins: float | None
+) -> None:
+    """Halving the way to the break-even found the last, where what lies between is told again."""
+    first = ("star-star",)
+
+    def told(at: float) -> tuple[str, ...]:
+        return (*first, "star-ring") if any(low <= at <= high for low, high in tossed) else first
+
+    found = toss_up.begins(told, Input("sigma", value, apply=lambda moved, _: moved), even, first)
+    assert found == (None if begins is None else pytest.approx(begins, rel=toss_up.WIDTH))
 
 
 def test_recommend_says_of_the_nearest_numbers_where_a_toss_up_begins() -> None:
