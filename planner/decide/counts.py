@@ -24,7 +24,7 @@ from planner.decide.single_tier import baselines
 from planner.decide.tuning import on_record
 from planner.decide.verdict import is_close, sharing_is_open, single, standing, without_servers
 from planner.errors import NoAnswerError
-from planner.io.answers import Caution, Faster, KnownValue, Verdict
+from planner.io.answers import Caution, Faster, KnownValue, Sensitivity, Verdict
 from planner.io.wording import join, target_option, times, title
 from planner.predict.evidence import orderings as evidence
 from planner.predict.evidence import predictor_record
@@ -282,6 +282,8 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
     searched = {*choices, *(SIZES if chosen.grouping != "given" else ())}
     if SIZES[0] in searched:
         searched |= set(DRAWN)
+        if chosen.known["zeta"].origin != "given":  # it moves with sigma, and is a number where these groups are tried
+            searched.add("sigma")
     looked = answer.recommend.flips_searched
     for letter in searched:
         looked = looked.replace(f"{letter}, ", "")
@@ -302,7 +304,7 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
         answer = answer.replaced(rows=tuple(row.replaced(cases=()) for row in answer.rows), next=tuple(following))
     return answer.replaced(
         verdict=told,
-        sensitivity=tuple(one for one in answer.sensitivity if one.parameter not in searched),
+        sensitivity=tuple(_unsearched(answer.sensitivity, searched)),
         warnings=(*warnings, *(Caution(text=text) for text in (*found.about, *said))),
         recommend=answer.recommend.replaced(
             in_place_of=_replaced(scenario, found),
@@ -312,6 +314,15 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
             notes=(sentence, *answer.recommend.notes),
         ),
     )
+
+
+def _unsearched(every: Sequence[Sensitivity], searched: Collection[str]) -> Iterator[Sensitivity]:
+    """Leave break-even points of what was searched out, and keep how much else varies the lead."""
+    for one in every:
+        if one.parameter not in searched:
+            yield one
+        elif one.sobol_total is not None:
+            yield one.replaced(break_even=None, best_beyond=(), toss_up=None, method="draws")
 
 
 def _beyond_record(found: _Search) -> Iterator[str]:
