@@ -24,10 +24,11 @@ RATES = ("rate, effective", "rate, raw", "rate, effective, bound", "rate, raw, b
 def document(answer: Tuned) -> Document:
     """Lay choices out, as many as leave a page its lines, with what a section says too where there is room."""
     shown = range(SHOWN, FEWEST - 1, -1)
-    return first_that_fits(_laid(answer, most, left_out) for left_out in (0, 1, 2) for most in shown)
+    ways = ((0, False), (1, False), (2, False), (2, True))
+    return first_that_fits(_laid(answer, most, *way) for way in ways for most in shown)
 
 
-def _laid(answer: Tuned, most: int, left_out: int) -> Document:
+def _laid(answer: Tuned, most: int, left_out: int, short: bool) -> Document:
     """The present choice, the recommended one, and others of the front, up to so many."""
     rows = _page_rows(answer, most)
     chosen = next(row for row in answer.rows if row.recommended)
@@ -39,7 +40,8 @@ def _laid(answer: Tuned, most: int, left_out: int) -> Document:
     left = min(len(answer.rows), LISTED) - len(rows)
     more = [("More", f"{counted(left, 'choice')} of the front: --explain front")] * (left > 0)
     facts = (*more, *_facts(answer, chosen, left_out))
-    return told(answer, table, kind="Steps and rates", facts=facts, without=("Evidence",), sections=[_front(answer)])
+    own = {"facts": facts, "without": ("Evidence",), "sections": [_front(answer)], "short": short}
+    return told(answer, table, kind="Steps and rates", **own)
 
 
 def _table(
