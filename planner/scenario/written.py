@@ -174,10 +174,10 @@ def _listed(values: dict[str, Any], tiers: list[Any], tree: Any, name: Callable[
 
 
 def _by_list(values: dict[str, Any], name: Callable[[str], str]) -> Listed | None:
-    """Take a fleet that was listed."""
+    """Take a fleet that was listed, or groups of a number of clients that is no multiple of theirs."""
     by_client, by_group = values.pop("fleet.list", None), values.get("fleet.groups")
     if isinstance(by_group, int | Span | None) and by_client is None:
-        return None
+        return _nearly_equal(values, by_group)
     key = "fleet.list" if by_client is not None else "fleet.groups"
     for other in ("fleet.groups", "fleet.clients", "fleet.clients_per_group"):
         if other in values and other != key:
@@ -186,6 +186,21 @@ def _by_list(values: dict[str, Any], name: Callable[[str], str]) -> Listed | Non
             )
     values.pop("fleet.groups", None)
     return by_client if by_client is not None else by_group
+
+
+def _nearly_equal(values: dict[str, Any], groups: int | Span | None) -> Listed | None:
+    """Part a number of clients into so many groups whose sizes differ by one, where they cannot be equal."""
+    clients = values.get("fleet.clients")
+    if clients is None or not isinstance(groups, int) or "fleet.clients_per_group" in values:
+        return None
+    less, more = divmod(clients, groups)
+    if not (less and more):
+        return None
+    from planner.data.fleet import by_sizes  # needs numpy, which most scenarios do without
+
+    del values["fleet.clients"], values["fleet.groups"]
+    source = f"{clients:,} clients in {groups:,} groups"
+    return by_sizes(source, [[groups], [less + 1] * more + [less] * (groups - more)])
 
 
 def _by_law(

@@ -197,7 +197,7 @@ def test_the_example_of_a_code_gives_it(plan, code: str, monkeypatch: pytest.Mon
             "at most two tiers, and this fleet has 3\n  help: Leave it out, as --availability 100% does, or ask",
         ),
         ("recommend -G 3 -M 3 --objective zz", "E020", "help: Give one of them."),
-        ("recommend --clients 241 -G 8 -H inter", "E002", "help: Give --clients 240 or 248, or give --clients alone"),
+        ("recommend --clients 241 -M 30 -H inter", "E002", "help: Give --clients 240 or 270, or give --clients alone"),
         ("recommend --clients 241 -G 8 -M 30 -H inter", "E002", "help: Leave --clients out, or give"),
         ("recommend -G 8 -M 30 -H inter -K 1-10", "E024", "help: Write 1:10 for a range."),
         ("recommend -G 4..8 -M 30 -H inter", "E024", "help: Write 4:8 for a range."),

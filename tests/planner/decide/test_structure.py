@@ -314,10 +314,18 @@ def test_clients_beside_groups_must_agree() -> None:
     plain = answer(G=20, M=5, H="both")
     for also in ({"G": 20, "M": 5}, {"G": 20}, {"M": 5}):
         assert answer(N=100, H="both", **also) == plain
-    for wrong in ({"G": 20, "M": 6}, {"G": 7}, {"M": 200}):
+    for wrong in ({"G": 20, "M": 6}, {"G": 101}, {"M": 200}):
         with pytest.raises(ScenarioError, match="N = G M") as refusal:
             answer(N=100, H="both", **wrong)
         assert "\n" not in str(refusal.value)
+
+
+def test_clients_that_groups_cannot_share_evenly_make_groups_that_differ_by_one() -> None:
+    by_size = [{"clients": 4}, {"clients": 4}, {"clients": 3}]
+    one = planner.recommend(clients=11, groups=3, details=False)
+    other = planner.recommend({"fleet": {"groups": by_size}}, details=False)
+    assert one.rows == other.rows
+    assert one.scenario["M"].source == "by 11 clients in 3 groups: 3 to 4, the mean rounded up"
 
 
 def test_flips_of_the_counts_searched_are_left_out() -> None:
@@ -573,9 +581,9 @@ def test_the_command_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytes
         assert (code, out, err.count("\n")) == (2, "", 2)
         assert err.startswith("error[E022]: --clients: ") and "\n  help: " in err
         assert "whole number from 1" in err
-    code, out, err = plan("--clients", "100", "--G", "7")
+    code, out, err = plan("--clients", "100", "--G", "107")
     assert (code, out, err.count("\n")) == (2, "", 2)
-    assert err.startswith("error[E002]: --clients: 100 clients contradict --groups 7: N = G M\n  help: ")
+    assert err.startswith("error[E002]: --clients: 100 clients contradict --groups 107: N = G M\n  help: ")
 
 
 def kept(document: dict[str, object], folder: Path) -> Path:
