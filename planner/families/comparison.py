@@ -61,7 +61,8 @@ def compared(
     if told.get("region_times") is not None:
         text = (
             "The topologies are timed by links and --step-time, and do not wait for --region-times. They are HGA-FL's "
-            "alone, which --explain methods has; `hfl-plan async` asks whether to wait."
+            "alone, which --explain methods has. Slow groups of a list count in both: [[fleet.groups]] with step_time. "
+            "`hfl-plan async` asks whether to wait."
         )
         warnings = (Caution(text=text), *warnings)
     return answer.replaced(
