@@ -271,6 +271,7 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
     found = _Search(common, choices)
     if not found.order:
         return recommend(common[0])  # which says why
+    shared = _where_shared(found)  # now, while the rounds of these plans are remembered
     first, order = found.taken, found.order
     numbers = ties([plan.total for plan in order], scenario.resolution)
     tie = {plan.division: number for plan, number in zip(order, numbers, strict=True)}
@@ -291,7 +292,6 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
         kept = join(found.counts(first))
         looked += f". {kept[:1].upper()}{kept[1:]} stay: searched again at another value they may lead elsewhere"
     sentence = _sentence(found, [p for p in order if tie[p.division] == 1], along)
-    shared = _where_shared(found)
     lost = (f"G = {r.groups}: {r.why}." for r in rows if r.why)
     said = dict.fromkeys((*lost, *_beyond_record(found), *_cautions(found, rows, along), *_one_each(found, shared)))
     one = answer.verdict
