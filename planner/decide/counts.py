@@ -57,6 +57,11 @@ class _Plan:
     topology: str
     counts: Mapping[str, int]  # those searched, by letter
     division: int  # the place of its division
+    at_once: bool  # whether it takes one round where steps are searched, which no run on record did
+
+    def beats(self, other: _Plan | None) -> bool:
+        """Whether it takes less; predicted rounds at their lower end give way, as in `steps_and_rates`."""
+        return other is None or (self.at_once, self.total) < (other.at_once, other.total)
 
 
 class _Search:
@@ -162,15 +167,15 @@ class _Search:
             return
         if not math.isfinite(total):
             return
-        plan = _Plan(float(total), rounds, topology, counts, division)
-        if (division, topology) not in self.own or plan.total < self.own[division, topology].total:
+        at_once = rounds <= 1 and bool(counts.keys() & set(STEPS)) and math.isfinite(self.most[division])
+        plan = _Plan(float(total), rounds, topology, counts, division, at_once)
+        if plan.beats(self.own.get((division, topology))):
             self.own[division, topology] = plan
         for value in counts.items():
-            if value not in self.along or plan.total < self.along[value].total:
+            if plan.beats(self.along.get(value)):
                 self.along[value] = plan
         steps = math.prod(counts.get(symbol, question.values[symbol]) for symbol in STEPS)
-        known = self.checked.get(division)
-        if steps <= self.most[division] and (known is None or plan.total < known.total):
+        if steps <= self.most[division] and plan.beats(self.checked.get(division)):
             self.checked[division] = plan
 
     def groups(self, plan: _Plan) -> int:

@@ -108,6 +108,16 @@ class _Search:
         """Those that reach the target."""
         return tuning.choices(self.question, self.exchanges, self.steps, self.among, self.most)
 
+    def judged(self, every: Sequence[Choice]) -> list[Choice]:
+        """Those of a kind that runs on record tell of: of a topology that has others none that takes one round.
+
+        There a prediction is at its own lower end, and what takes the least is likely to be where it just gets there.
+        """
+        if math.isinf(tuning.on_record(self.question)):
+            return [*every]
+        later = {one.topology for one in every if one.rounds > 1}
+        return [one for one in every if one.rounds > 1 or one.topology not in later]
+
     def number(self) -> int:
         """How many choices are tried."""
         return len(self.among) * sum(p * k <= self.most or 1 in (p, k) for p in self.exchanges for k in self.steps)
@@ -153,7 +163,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     participation.check(asked)
     search = _search(asked, scenario, wanted)
     question, budget = search.question, search.budget
-    found = search.choices()
+    found = search.judged(every := search.choices())
     if not found:
         raise NoAnswerError(
             f"no topology, P and K tried reaches the target {question.target:.4g}"
@@ -194,7 +204,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         *about_compression(question, scenario, chosen.topology, aim),
         *_beyond_record(search, found, chosen, rows),
         *participation.about(question, scenario, [chosen.topology]),
-        *_cautions(search, len(found), chosen),
+        *_cautions(search, len(every), len(every) - len(found), chosen),
     ]
     alike = [] if in_vain else tuning.alike(found, chosen, budget, scenario.resolution, weighed)
     why = "" if in_vain else "within the predictor's error"
@@ -285,7 +295,7 @@ def _more_steps(search: _Search) -> str:
     if search.wanted.local_steps is not None:
         return ""
     more = replace(search, steps=tuning.whole_numbers("--local-steps", MORE_STEPS, ()))
-    if not any(map(search.budget.allows, more.choices())):
+    if not any(map(search.budget.allows, more.judged(more.choices()))):
         return ""
     most = f"{predictor_record.most_steps(search.question):g}"
     return f" Or try more local steps than the {most} that measured runs had: --local-steps {MORE_STEPS}."
@@ -296,7 +306,7 @@ def _shared(search: _Search) -> tuple[str, ...]:
     scenario = search.scenario.with_link(sharing="per-server")
     own, fixed = (question.varied(network=scenario.network) for question in (search.asked, search.question))
     there = replace(search, scenario=scenario, asked=own, question=fixed)
-    found = there.choices()
+    found = there.judged(there.choices())
     best = tuning.front(dict.fromkeys(found), search.weighed)
     if not any(map(search.budget.allows, best)):
         return ()
@@ -609,7 +619,8 @@ def _beyond_record(search: _Search, found: Sequence[Choice], chosen: Choice, row
         steps = f"K = {beyond[0].local_steps}, {chosen.passes} = {beyond[0].group_rounds} has"
         steps = f"{steps} {beyond[0].steps_in_a_round:,}"
         return [f"{none}; {steps}. What is predicted there was never checked: run it before you use it."]
-    best = search.least(c for p, k in search.beyond for c in tuning.choices(question, [p], [k], search.among))
+    further = [c for p, k in search.beyond for c in tuning.choices(question, [p], [k], search.among)]
+    best = search.least(c for c in further if c.rounds > 1)
     if best is None or best.amount(aim) >= chosen.amount(aim) * (1 - LESS):
         return []
     less = _change(best.amount(aim), chosen.amount(aim), aim, 0.0)
@@ -618,7 +629,7 @@ def _beyond_record(search: _Search, found: Sequence[Choice], chosen: Choice, row
     return [f"{none}; {_beside(best, chosen)} would take {less}. That {doubt}was never checked: {options} tries it."]
 
 
-def _cautions(search: _Search, reached: int, chosen: Choice) -> list[str]:
+def _cautions(search: _Search, reached: int, at_once: int, chosen: Choice) -> list[str]:
     question, scenario, said = search.question, search.scenario, []
     most, own = predictor_record.most_steps(question), tuning.steps_in_a_round(question, chosen.P, chosen.K)
     for name, values in (("K", search.steps), ("P", search.exchanges)):
@@ -631,6 +642,8 @@ def _cautions(search: _Search, reached: int, chosen: Choice) -> list[str]:
     lost = search.number() - reached
     if lost:
         said.append(f"Left out, as the target is not reached: {counted(lost, 'choice')}.")
+    if at_once:
+        said.append(f"Left out, as no run on record met a target in its first round: {counted(at_once, 'choice')}.")
     if scenario.known["L"].origin == "default":
         L = scenario.number("L")
         said.append(f"L was not given: learning rates are for L = {L:g}, as of networks on images. They scale as 1/L.")

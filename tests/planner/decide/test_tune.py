@@ -448,6 +448,25 @@ def test_what_no_run_had_is_not_taken_for_less_than_the_error(plan, command: str
     assert 1.02 < mine / least < 1.5
 
 
+ONE_ROUND = ("-G", "8", "-M", "30", "-H", "both", "--uplink", "12Mbit/s", "--link-sharing", "per-server")
+
+
+@pytest.mark.parametrize("command", ["tune", "recommend"])
+def test_a_plan_of_one_round_gives_way_as_no_run_met_its_target_in_the_first(plan, command: str) -> None:
+    """Predicted rounds of Star-Ring end at one with 4 local steps and 12 passes, and are two with 11 of them."""
+    ranges = (command, *ONE_ROUND, "-K", "4:5", "-P", "10:12", "--target", "0.3963")
+    answer, alone = (asked(plan, *ranges), asked(plan, *ranges[:-6], "-K", "4", "-P", "12", "--target", "0.3963"))
+    if command == "tune":
+        assert recommended(answer)["rounds"] == 2
+        assert (recommended(alone)["topology"], recommended(alone)["rounds"]) == ("star-ring", 1)
+        assert any("in its first round" in one["text"] for one in answer["warnings"])
+    else:
+        assert [(row["id"], row["rounds"]["value"]) for one in (answer, alone) for row in one["rows"][:1]] == [
+            ("star-ring", 2),
+            ("star-ring", 1),
+        ]
+
+
 @pytest.mark.parametrize(
     ("words", "open_"), [([], True), (["--link-sharing", "per-server"], False), (["--cost", "formula"], False)]
 )
