@@ -12,7 +12,7 @@ come, and needs one of them or a quorum. What a ring does where a device does no
 A round begun is completed with probability p, independently of the last, so 1/p of them are begun for each that is
 completed, and by Wald's identity each costs E[D]/p seconds if one that is begun takes D, broken ones included. The
 same holds for bytes. These are exact for the model above without stragglers, for one tier and for two; where compute
-times are random, turns enter with their mean, and a star with the mean of its slowest client.
+times are random, turns of a ring enter with their mean, and a pass of a star with what it takes where everyone comes.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ import numpy as np
 from hflbounds.topology import Tier, Topology
 from planner.cost.chances import FloatArray, Outcome, Stay, Turn, at_least_one, mean_if_at_least, needed, reached
 from planner.cost.spec import CostError, Level, RoundSpec, levels
+from planner.cost.stragglers import mean_duration
 from planner.scenario.availability import Availability
 from planner.scenario.network import NOTHING, Network, Straggler
 
@@ -89,7 +90,9 @@ def attend(spec: RoundSpec, availability: Availability) -> Attendance:
     alike = replace(spec, topology=spec.topology.same_algorithm())  # one endpoint alone is neither star nor ring
     top, low = levels(alike)
     work, straggler = spec.work, spec.compute.straggler
-    turn = _turn(low.transfers.turn, work, straggler, low.active, availability)
+    turn, alone = (
+        _turn(low.transfers.turn, work, straggler, low.active, one) for one in (availability, Availability())
+    )
     waits, p = availability.policy != "fail", turn.client  # for nobody, or for those who do not come
     if p <= 0 or availability.server <= 0:
         return _nothing(turn, 0.0)
@@ -109,9 +112,15 @@ def attend(spec: RoundSpec, availability: Availability) -> Attendance:
     groups = outcome(top, q)
     if groups.passed == 0:
         return _nothing(turn, q)
+
+    def undisturbed(turn: Turn) -> float:
+        return top.schedule.expects(top.n, top.transfers, stay(turn, 1.0, 1.0, False), float(top.n), 1.0)
+
+    if low.active > 1 and straggler.varies and work > 0:  # what is waited for is no longer where all come later
+        early = (undisturbed(alone) - mean_duration(alike)[0]) / (top.turns * low.passes)
+        turn, alone = (one._replace(all_in=max(one.all_in - early, one.shortest)) for one in (turn, alone))
     began = 1.0 if waits else in_pass.passed
     stays = stay(turn, availability.server, began, waits)
-    best = stay(_turn(low.transfers.turn, work, straggler, low.active, Availability()), 1.0, 1.0, False)
     seconds = top.schedule.expects(top.n, top.transfers, stays, groups.asked, 1.0 if waits else groups.passed)
     passes = groups.asked * availability.server * reached(low.passes, began)
     on_clients = passes * low.schedule.models(in_pass.asked, in_pass.asked * p, in_pass.passed, links[1])
@@ -126,7 +135,7 @@ def attend(spec: RoundSpec, availability: Availability) -> Attendance:
         groups=groups.come,
         clients=low.n * p / survival if waits else in_pass.come,
         lasts=seconds,
-        usual=top.schedule.expects(top.n, top.transfers, best, float(top.n), 1.0),
+        usual=undisturbed(alone),
         traffic=(
             on_servers / top.schedule.models(top.n, top.n, 1, links[0]) / groups.passed,
             on_clients / (top.n * low.passes * low.schedule.models(low.n, low.n, 1, links[1])) / groups.passed,

@@ -313,6 +313,32 @@ def test_a_timeout_over_drawn_compute_times(topology: str, straggler: Straggler)
     assert found.slower * found.survival == pytest.approx(lasts.mean() / base.mean(), rel=0.006)
 
 
+@pytest.mark.parametrize(("detect", "client"), [(None, 0.9), (40.0, 0.9), (3600.0, 0.1)])
+def test_stars_wait_for_the_missing_as_long_as_is_said_where_compute_times_vary(
+    detect: float | None, client: float
+) -> None:
+    """3000 rounds of five stars of eight: the longest of their stays, each pass as long as its last or a wait."""
+    rng = np.random.default_rng(5)
+    P, spread = 2, math.sqrt(math.log1p(0.25))
+    turn = 3.0 + np.exp(spread * rng.standard_normal((3000, 5, P, 8)) - spread**2 / 2)
+    wait = 2 * (3.0 + 1.0) if detect is None else detect
+    stays = np.where(rng.random(turn.shape) < client, turn, wait).max(axis=3).sum(axis=2)
+    base = turn.max(axis=3).sum(axis=2).max(axis=1)
+    network = Network.two_tier(2, NETWORK.client_link, Link(1e15, 1e15))
+    settings = Availability(client=client, policy="skip", detect=detect)
+    found = attended("star-star", settings, network, Compute(0.5, Straggler("lognormal", 0.5)), G=5, M=8, P=P)
+    assert found.slower == pytest.approx(stays.max(axis=1).mean() / base.mean(), rel=0.02)
+
+
+def test_slower_devices_shorten_no_wait_where_transfers_that_share_a_link_overlap_work() -> None:
+    network = Network.two_tier(2, replace(NETWORK.client_link, sharing="per-server"), Link(1e15, 1e15))
+    settings = Availability(client=0.1, policy="skip", detect=3600.0)
+    for step in (0.1, 5.0, 20.0):
+        compute = Compute(step, Straggler("lognormal", 0.5))
+        spec = RoundSpec(two_tier("star-star", G=2, M=25, P=2), 2, network, compute, MODEL)
+        assert round_cost(spec).seconds * attend(spec, settings).slower == pytest.approx(7200, rel=1e-3)
+
+
 def test_the_timeout_chosen_costs_the_fewest_seconds_per_client_that_comes() -> None:
     straggler = Straggler("lognormal", 2.0)
     rng = np.random.default_rng(3)
