@@ -60,7 +60,7 @@ class _Plan:
     at_once: bool  # whether it takes one round where steps are searched, which no run on record did
 
     def beats(self, other: _Plan | None) -> bool:
-        """Whether it takes less; predicted rounds at their lower end give way, as in `steps_and_rates`."""
+        """Whether it takes less; predicted rounds at their lower end give way, as in `tuning.judged`."""
         return other is None or (self.at_once, self.total) < (other.at_once, other.total)
 
 

@@ -108,16 +108,6 @@ class _Search:
         """Those that reach the target."""
         return tuning.choices(self.question, self.exchanges, self.steps, self.among, self.most)
 
-    def judged(self, every: Sequence[Choice]) -> list[Choice]:
-        """Those of a kind that runs on record tell of: of a topology that has others none that takes one round.
-
-        There a prediction is at its own lower end, and what takes the least is likely to be where it just gets there.
-        """
-        if math.isinf(tuning.on_record(self.question)):
-            return [*every]
-        later = {one.topology for one in every if one.rounds > 1}
-        return [one for one in every if one.rounds > 1 or one.topology not in later]
-
     def number(self) -> int:
         """How many choices are tried."""
         return len(self.among) * sum(p * k <= self.most or 1 in (p, k) for p in self.exchanges for k in self.steps)
@@ -163,7 +153,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     participation.check(asked)
     search = _search(asked, scenario, wanted)
     question, budget = search.question, search.budget
-    found = search.judged(every := search.choices())
+    found = tuning.judged(question, every := search.choices())
     if not found:
         raise NoAnswerError(
             f"no topology, P and K tried reaches the target {question.target:.4g}"
@@ -295,7 +285,7 @@ def _more_steps(search: _Search) -> str:
     if search.wanted.local_steps is not None:
         return ""
     more = replace(search, steps=tuning.whole_numbers("--local-steps", MORE_STEPS, ()))
-    if not any(map(search.budget.allows, more.judged(more.choices()))):
+    if not any(map(search.budget.allows, tuning.judged(more.question, more.choices()))):
         return ""
     most = f"{predictor_record.most_steps(search.question):g}"
     return f" Or try more local steps than the {most} that measured runs had: --local-steps {MORE_STEPS}."
@@ -306,7 +296,7 @@ def _shared(search: _Search) -> tuple[str, ...]:
     scenario = search.scenario.with_link(sharing="per-server")
     own, fixed = (question.varied(network=scenario.network) for question in (search.asked, search.question))
     there = replace(search, scenario=scenario, asked=own, question=fixed)
-    found = there.judged(there.choices())
+    found = tuning.judged(there.question, there.choices())
     best = tuning.front(dict.fromkeys(found), search.weighed)
     if not any(map(search.budget.allows, best)):
         return ()
