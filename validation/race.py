@@ -86,6 +86,7 @@ class Lane:
         inside: whether it lies inside the rates that were tried as far.
         curves: by measured name, at that rate and on fresh seeds, of shape (seeds, rounds + 1); empty where not run.
         times: of the numbers of its curves, in rounds; None where they are after 0, 1 ... rounds.
+        window: rounds that its curves are smoothed over.
     """
 
     tried: dict[float, dict[int, Curve]] = field(default_factory=dict)
@@ -93,10 +94,19 @@ class Lane:
     inside: bool = False
     curves: Mapping[str, Curve] = field(default_factory=dict)
     times: Curve | None = None
+    window: int = WINDOW
+
+    def smoothed(self, curve: Curve) -> Curve:
+        """Smooth one of its curves, of shape (..., numbers)."""
+        return smoothed(curve, self.times, self.window)
+
+    def score(self, curve: Curve) -> float:
+        """What one of its curves has at its end, smoothed."""
+        return float(self.smoothed(curve)[-1])
 
     def scores(self, rounds: int) -> dict[float, float]:
         """By rate, what it has after so many rounds, smoothed; only of rates that were run so far."""
-        return {rate: score(runs[rounds], self.times) for rate, runs in sorted(self.tried.items()) if rounds in runs}
+        return {rate: self.score(runs[rounds]) for rate, runs in sorted(self.tried.items()) if rounds in runs}
 
     def lost(self, rate: float) -> bool:
         """Whether runs at a rate have diverged, on any rung."""
@@ -152,24 +162,24 @@ def started(problem: Problem) -> dict[str, float]:
         return {name: float(value[0]) for name, value in problem.measure(problem.start()).items()}
 
 
-def smoothed(curve: Curve, times: Curve | None = None) -> Curve:
+def window_for(rounds: int) -> int:
+    """Rounds that curves of a race are smoothed over: 1 where more would make one number of all its rounds."""
+    return WINDOW if rounds >= WINDOW else 1
+
+
+def smoothed(curve: Curve, times: Curve | None = None, window: int = WINDOW) -> Curve:
     """Means over a few neighbouring rounds, fewer at the ends; the start stays as it is.
 
     With ``times`` of the numbers of a curve, in rounds, over what lies as near in time, and no nearer to the start.
     """
-    out, half = np.array(curve, dtype=np.float64), WINDOW // 2
+    out, half = np.array(curve, dtype=np.float64), window // 2
     last = curve.shape[-1] - 1
     at = np.arange(last + 1.0) if times is None else times[: last + 1]
     for r in range(1, last + 1):
         reach = min(half, at[r]) * (1 + NEAR)
-        low, high = np.searchsorted(at, (at[r] - reach, at[r] + reach))
+        low, high = np.searchsorted(at, at[r] - reach), np.searchsorted(at, at[r] + reach, "right")
         out[..., r] = curve[..., max(1, low) : min(last + 1, high)].mean(-1)
     return out
-
-
-def score(curve: Curve, times: Curve | None = None) -> float:
-    """What a curve has at its end, smoothed."""
-    return float(smoothed(curve, times)[..., -1])
 
 
 def rungs(rounds: int) -> list[int]:
@@ -208,7 +218,7 @@ class _Race:
     ) -> None:
         self.plan, self.execute, self.seconds, self.tell = plan, execute, seconds, tell
         when = {name: np.array((0.0, *times)) for name, times in plan.updates.items()}
-        self.lanes = {name: Lane(times=when.get(name)) for name in plan.trees}
+        self.lanes = {name: Lane(times=when.get(name), window=window_for(plan.rounds)) for name in plan.trees}
         self.pace = dict.fromkeys(plan.trees, 0.0)  # seconds of a round of a run
         self.done: list[Cell] = []
         self.cut: list[Cut] = []
@@ -223,6 +233,8 @@ class _Race:
             self._grow(rung)
             self.rounds = rung
             goal = self._affordable(goal)
+            for lane in self.lanes.values():
+                lane.window = window_for(goal)
             if rung == goal:
                 self._bracket(rung)
                 self._refine(rung)

@@ -14,7 +14,7 @@ from planner.data import pilot as data
 from planner.data.label_counts import LabelCounts
 from planner.data.pilot import Pilot
 from planner.data.race_curves import never_rising, rounds_like, value_at
-from planner.harness.pilot import Course, Racer, Tell, Wanted, on_proxy, score, smoothed, student, window
+from planner.harness.pilot import Course, Racer, Tell, Wanted, on_proxy, student
 from planner.io.parts import finite
 from planner.io.version import version
 from planner.io.wording import names, percent
@@ -65,7 +65,7 @@ def judged(name: str, course: Course, raced: Raced, wanted: Wanted, *, proxy: bo
         ),
         metric=wanted.metric,
         rounds=board.rounds,
-        smoothing=window(),
+        smoothing=raced.lanes[board.reference].window,
         level=LEVEL,
         seeds=data.Seeds(asked=wanted.seed, tuning=list(raced.tuning), compared=list(raced.seeds)),
         start=board.shown(course.start),
@@ -88,7 +88,7 @@ class _Board:
         self.reference = next(iter(course.trees))
         self.rounds = raced.rounds if raced.seeds else 0
         self.every: Mapping[str, Curves] = {
-            name: smoothed(lane.curves[self.quantity], lane.times) for name, lane in raced.lanes.items() if lane.curves
+            name: lane.smoothed(lane.curves[self.quantity]) for name, lane in raced.lanes.items() if lane.curves
         }
         self.curves = {name: self.every[name] for name in course.trees if name in self.every}
         self.others = {one.id: self.every[one.id] for one, _ in course.beside if one.id in self.every}
@@ -131,7 +131,7 @@ class _Board:
             "good_rates": self._good(lane, chain),
             "inside": lane.inside,
             "tried": [
-                data.Tried(rate=rate / chain, rounds=rounds, value=finite(self.shown(score(curve, lane.times))))
+                data.Tried(rate=rate / chain, rounds=rounds, value=finite(self.shown(lane.score(curve))))
                 for rate, runs in sorted(lane.tried.items())
                 for rounds, curve in sorted(runs.items())
             ],
@@ -171,11 +171,12 @@ class _Board:
             return self._by_clock(name)
         found = np.full(self.rounds + 1, math.inf)
         found[0] = self.course.start
-        for runs in self.raced.lanes[name].tried.values():
+        lane = self.raced.lanes[name]
+        for runs in lane.tried.values():
             for curve in runs.values():
                 many = min(len(curve), self.rounds + 1)
                 with np.errstate(invalid="ignore"):
-                    found[:many] = np.fmin(found[:many], smoothed(curve)[:many])
+                    found[:many] = np.fmin(found[:many], lane.smoothed(curve)[:many])
         return never_rising(found)
 
     def _by_clock(self, name: str) -> Curves:

@@ -175,27 +175,6 @@ def student(level: float, freedom: int) -> float:
     return student_quantile(level, freedom)
 
 
-def smoothed(curves: Any, times: Any = None) -> Any:
-    """Means over a few neighbouring rounds, as the race has them; of a curve by time, with the times in rounds."""
-    from validation.race import smoothed as means
-
-    return means(curves, times)
-
-
-def score(curve: Any, times: Any = None) -> float:
-    """What a curve has at its end, smoothed."""
-    from validation.race import score as end
-
-    return end(curve, times)
-
-
-def window() -> int:
-    """Rounds that curves are smoothed over."""
-    from validation.race import WINDOW
-
-    return WINDOW
-
-
 def _supplied(model: Any, clients: Any, loss: Any, test: Any, wanted: Wanted) -> Supplied:
     from validation.problems.supplied import supplied
 

@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 
 from validation.engine import Trace, ValidationError  # noqa: E402
 from validation.experiment import Cell, part  # noqa: E402
-from validation.race import Plan, race, rungs, score, smoothed  # noqa: E402
+from validation.race import Lane, Plan, race, rungs, smoothed  # noqa: E402
 
 Loss = Callable[[str, float, int, int], float]
 
@@ -68,7 +68,7 @@ def test_halving_chooses_what_a_full_run_of_all_rates_would(best: float, rounds:
     track, asked = Track(nested(best)), plan(rounds=rounds)
     raced = race(asked, track.execute, track.seconds)
     for name, lane in raced.lanes.items():
-        ends = {rate: score(np.array([track.loss(name, rate, 0, r) for r in range(rounds + 1)])) for rate in lane.tried}
+        ends = {rate: track.loss(name, rate, 0, rounds) for rate in lane.tried}  # no curves cross, smoothed or not
         assert lane.rate == min(ends, key=lambda rate: ends[rate])
         assert lane.inside
         assert 0.5 * best <= (lane.rate or 0) <= 2 * best
@@ -129,6 +129,19 @@ def test_a_budget_takes_rounds_first_and_says_so(within: float, rounds: int, cut
     assert [cut.done for cut in raced.cut if cut.what == "rounds"] == [raced.rounds] * ("rounds" in cuts)
 
 
+@pytest.mark.parametrize(
+    ("rounds", "within", "run", "last"), [(1, None, 1, 1), (2, None, 2, 1), (3, None, 3, 2), (18, 60.0, 2, 1)]
+)
+def test_a_race_too_short_to_smooth_keeps_its_rounds_apart(
+    rounds: int, within: float | None, run: int, last: int
+) -> None:
+    track = Track(nested(1.0), cost=1.0)
+    raced = race(plan(rounds=rounds, within=within), track.execute, track.seconds)
+    lane = raced.lanes["star/star"]
+    ends = [track.loss("star/star", 1.0, 0, run - i) for i in range(last)]
+    assert (raced.rounds, lane.scores(run)[1.0]) == (run, pytest.approx(sum(ends) / last))
+
+
 def test_a_curve_is_smoothed_over_neighbours_and_never_with_the_start() -> None:
     assert smoothed(np.array([9.0, 3, 6, 0, 1])).tolist() == [9, 4.5, 3, 7 / 3, 0.5]
     assert smoothed(np.array([[9.0, 3]])).tolist() == [[9, 3]]
@@ -143,7 +156,8 @@ def test_curves_by_time_are_smoothed_over_as_much_time_as_rounds() -> None:
     # no nearer to the start than it is itself: 0 to 1, 0 to 2, 0.5 to 2.5, and then a round to both sides
     expected = [9, (8 + 4) / 2, (8 + 4 + 6) / 3, (8 + 4 + 6 + 2 + 1) / 5, (6 + 2 + 1) / 3, (6 + 2 + 1) / 3, 3]
     assert smoothed(curve, at).tolist() == pytest.approx(expected)
-    assert score(curve[:4], at) == pytest.approx((8 + 4 + 6) / 3)
+    assert Lane(times=at).score(curve[:4]) == pytest.approx((8 + 4 + 6) / 3)
+    assert smoothed(curve, np.array([0, 0.5, 1.0, 1.5, 2.0, 2.5, 4.0]), 1).tolist() == curve.tolist()
     whole = np.arange(7.0)
     assert smoothed(curve, whole).tolist() == smoothed(curve).tolist()
 

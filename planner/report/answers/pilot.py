@@ -140,7 +140,7 @@ def document(pilot: Pilot, output: Path | None, within: float | None, left_out: 
     table, page = _table(pilot, ()), _table(pilot, later)
     narrow = page if page.width() <= COLUMNS else page.of(range(len(page.columns) - 1))  # without ratios
     below = [f"{counted(len(later), 'more buffer')}: --explain rows."] * bool(later)
-    if pilot.smoothing > 2 and pilot.rounds > 2 and pilot.targets:
+    if pilot.smoothing > 1 and pilot.targets:
         kind = pilot.metric.capitalize()
         below.append(f"{kind}: mean of the last two rounds. Rounds: on the seed that chose the rates.")
     if any(one.at_nodes for one in pilot.beside):

@@ -11,21 +11,22 @@ import pytest
 pytest.importorskip("torch")
 
 from planner.decide.race import _Board
+from validation.race import Lane, window_for
 
 START = 1.0
 
 
-def board(**ends: list[float]) -> Any:
-    """Of seeds that fall straight to these ends in six rounds, by topology."""
-    lanes = {
-        name.replace("_", "-"): SimpleNamespace(
-            curves={"loss": np.linspace(START, np.array(each), 7).T}, times=None, rate=0.8
+def board(rounds: int = 6, **ends: list[float]) -> Any:
+    """Of seeds that fall straight to these ends in so many rounds, by topology; the first chose the rates too."""
+    lanes = {}
+    for name, each in ends.items():
+        curves = np.linspace(START, np.array(each), rounds + 1).T
+        lanes[name.replace("_", "-")] = Lane(
+            {0.8: {rounds: curves[0]}}, 0.8, curves={"loss": curves}, window=window_for(rounds)
         )
-        for name, each in ends.items()
-    }
     trees = {name: SimpleNamespace(effective_steps=lambda K: 4) for name in lanes}
     course = SimpleNamespace(trees=trees, beside=(), start=START)
-    raced = SimpleNamespace(lanes=lanes, rounds=6, seeds=(1, 2, 3, 4))
+    raced = SimpleNamespace(lanes=lanes, rounds=rounds, seeds=(1, 2, 3, 4))
     return _Board(course, raced, SimpleNamespace(metric="loss", local_steps=2))  # type: ignore[arg-type]
 
 
@@ -41,3 +42,13 @@ def test_trees_whose_seeds_all_gain_tie_as_before() -> None:
     found = board(star_star=[0.06, 0.05, 0.07, 0.06], ring_ring=[0.05, 0.06, 0.06, 0.05])
     assert (found.verdict().status, found.verdict().best) == ("toss-up", ["ring-ring", "star-star"])
     assert not list(found.unstable())
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 3, 4, 8])
+def test_the_reference_takes_all_rounds_to_its_own_last_loss(rounds: int) -> None:
+    """Two rounds were smoothed into one number, which it had after the first: half of the rounds that it took."""
+    found = board(rounds, star_star=[0.4, 0.5], ring_ring=[0.2, 0.3])
+    *_, last = found.targets()
+    assert last.rounds["star-star"] == last.reference_rounds == rounds
+    assert last.ratios["star-star"].value == 1
+    assert rounds > 2 or last.value == pytest.approx(0.4)
