@@ -148,7 +148,8 @@ class _Board:
         value = self.shown(float(ends.mean()))
         if low is None or high is None:
             return data.Interval(value=value)
-        low, high = sorted((self.shown(low), self.shown(high)))
+        least, most = 0.0 if ends.min() >= 0 else -math.inf, 1.0 if self.quantity == "error" else math.inf
+        low, high = sorted((self.shown(max(low, least)), self.shown(min(high, most))))
         return data.Interval(value=value, low=low, high=high)
 
     def _good(self, lane: Lane, chain: float) -> tuple[float, float] | None:

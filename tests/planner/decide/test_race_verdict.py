@@ -52,3 +52,21 @@ def test_the_reference_takes_all_rounds_to_its_own_last_loss(rounds: int) -> Non
     assert last.rounds["star-star"] == last.reference_rounds == rounds
     assert last.ratios["star-star"].value == 1
     assert rounds > 2 or last.value == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize(
+    ("ends", "metric", "low", "high"),
+    [
+        # 80 % of Student's distribution with one degree of freedom: 3.0777 half differences about the mean
+        ([0.1, 0.5], "loss", 0.0, 0.9155),
+        ([0.4, 0.5], "loss", 0.2961, 0.6039),
+        ([-0.1, 0.3], "loss", -0.5155, 0.7155),  # of a hook whose loss can be negative
+        ([0.0, 0.2], "error", 0.5922, 1.0),
+        ([0.5, 0.9], "error", 0.0, 0.9155),
+    ],
+)
+def test_an_interval_ends_where_a_metric_does(ends: list[float], metric: str, low: float, high: float) -> None:
+    found = board(2, star_star=ends)
+    found.quantity, found.wanted.metric = metric, "accuracy" if metric == "error" else "loss"
+    final = found._final(np.array(ends))
+    assert (final.low, final.high) == (pytest.approx(low, abs=1e-4), pytest.approx(high, abs=1e-4))
