@@ -73,7 +73,8 @@ class Wanted:
                     f"clients for {count}. Make them agree.",
                     code="E002",
                 )
-            first = dict.fromkeys(table.groups[g] for g in table.group_of[np.argsort(table.lines, kind="stable")])
+            by_line = table.group_of[np.argsort(table.lines, kind="stable")] if table.groups else ()
+            first = dict.fromkeys(table.groups[g] for g in by_line)
             order = [named.index(name) for name in first] if set(first) == set(named) else range(count)
             sizes = [0] * count
             for place, size_ in zip(order, listed, strict=True):

@@ -362,7 +362,8 @@ def _tree(value: Any, field: str) -> int | Tree:
 def _tiers(value: Any, field: str) -> tuple[dict[str, Any], ...]:
     """``[[fleet.tiers]]``: what every tier says, by key, top first."""
     if not isinstance(value, list | tuple) or not all(isinstance(tier, Mapping) for tier in value):
-        raise ScenarioError(f"{field}: {value!r:.40} is not a list of tables. Write [[fleet.tiers]] for every tier.")
+        way = "Write [[fleet.tiers]] for every tier, or give their sizes with --tiers 4/5/20."
+        raise ScenarioError(f"{field}: {value!r:.40} is not a list of tables. {way}")
     if not 1 <= len(value) <= 8:
         raise ScenarioError(f"{field}: {len(value)} tiers are not 1 to 8.")
     return tuple(_list_of_tables(value, TIER_FIELDS, field))

@@ -41,6 +41,12 @@ def load(
     said = options or {}
     give_way(table, said)
     of_file = _counts_of(table)
+    if _sized(said) and (of_one := [path for path in said if path.startswith("fleet.tiers.")]):
+        sizes, by = said["network.tiers"][1], said["network.tiers"][0]
+        if twice := next((path for path in of_one if path.endswith(".count")), None):
+            raise ScenarioError(f"{said[twice][0]}: {by} says the sizes. Give one of the two.", code="E002")
+        if isinstance(fleet := table.setdefault("fleet", {}), dict):
+            fleet.setdefault("tiers", [{} for _ in str(sizes).split("/")])
     for path, (option, value) in said.items():
         for other, before in said_by.items():
             if path == other or path.startswith(other + ".") or other.startswith(path + "."):

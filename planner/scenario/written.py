@@ -77,7 +77,7 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
     tree, topologies = values.get("network.tiers"), None
     if (listed := _listed(values, tiers, tree, name)) is not None:
         tiers = _of_list(listed, tiers, tree, name)
-    elif lost := [i for i, tier in enumerate(tiers, 1) if "count" not in tier]:
+    elif getattr(tree, "sizes", None) is None and (lost := [i for i, one in enumerate(tiers, 1) if "count" not in one]):
         at = name(f"fleet.tiers[{lost[0]}].count")
         raise ScenarioError(f"{at}: is missing. Say how many children each node of it has.", code="E003")
     form, whose = values.get("problem.heterogeneity"), "this fleet"
@@ -289,7 +289,7 @@ def _refuse_two(values: Mapping[str, Any], name: Callable[[str], str], has: str)
     for key in ("fleet.clients", "network.tiers", *(key for tier in SHORT for key in tier.values() if key)):
         if key in values:
             counted = key == "fleet.clients" or key in (tier["count"] for tier in SHORT)
-            way = "Write it in [[fleet.tiers]] (count, passes, drawn), or sizes with --tiers 4/5/20."
+            way = "Write it in [[fleet.tiers]] (passes, drawn), or --tiers 4/5/20 with --set fleet.tiers.2.passes=4."
             raise ScenarioError(
                 f"{name(key)}: is about two tiers, and {has}. "
                 f"{'Leave it out, as the tiers have their counts.' if counted else way}",

@@ -18,9 +18,11 @@ from of_schema import validate
 
 from planner.cli import app as cli
 from planner.decide.recommendation import Recommendation
+from planner.errors import ScenarioError
 from planner.io.json_documents import schema_of
 from planner.io.wording import input_words
 from planner.report.render import formats
+from planner.scenario.resolve import load
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
@@ -618,3 +620,23 @@ def test_one_of_a_list_of_tables_is_set_by_its_name_or_number(plan, tmp_path: Pa
         assert code != 0 and said in err
     file.write_text("fleet.tiers = [1, 2]")
     assert plan("recommend", "-c", str(file), "--set", "fleet.tiers.1.passes=2")[0] == 2
+
+
+@pytest.mark.parametrize("tiers", ["4/5/20", "ring:4/star:5/ring:20"])
+def test_a_tier_is_set_by_its_number_beside_sizes(tiers: str) -> None:
+    """Passes could be said in a file alone, though the reference of scenarios says how to set them."""
+    set_ = {"fleet.tiers.2.passes": "4", "fleet.tiers.3.passes": "2", "fleet.tiers.1.link.up": "40Mbit/s"}
+    options = {key: (f"--set {key}", value) for key, value in set_.items()}
+    sized = {"network.tiers": ("--tiers", tiers)}
+    found = load(None, sized | options)
+    said = [found.known[symbol].value for symbol in ("n1", "n2", "n3", "P2", "P3", "link1.up")]
+    assert said == [4, 5, 20, 4, 2, 40e6]
+    for key, message in (
+        ("fleet.tiers.4.passes", r"there is no table '4'. Known are 1 to 3"),
+        ("fleet.tiers.2.count", r"--tiers says the sizes. Give one of the two"),
+        ("fleet.group_rounds", r"--set fleet.tiers.2.passes=4"),
+    ):
+        with pytest.raises(ScenarioError, match=message):
+            load(None, sized | {key: (f"--set {key}", "2")})
+    with pytest.raises(ScenarioError, match=r"or give their sizes with --tiers 4/5/20"):
+        load(None, {"fleet.groups": ("-G", "4"), "fleet.clients_per_group": ("-M", "5")} | options)

@@ -181,6 +181,10 @@ def test_sizes_of_groups_may_be_given(plan, tmp_path: Path) -> None:
     assert sorted(asked("--sizes", "1,2,3,4")["size_of"].values()) == [1, 2, 3, 4]
     effect = asked("--sizes", "present")["effect"]
     assert effect["before"]["grouping"] == "present"
+    present = path.read_text()
+    path.write_text("\n".join(line.replace(f",{line.split(',')[1]}", "", 1) for line in present.splitlines()))
+    assert asked("--groups", "3", "--sizes", "6,1,3")["size_of"] == {"g1": 6, "g2": 1, "g3": 3}  # none are present
+    path.write_text(present)
     for words, wanted in (
         (("--sizes", "3,3,3"), "3 groups of 9 clients in all, and"),
         (("--sizes", "5,5", "--groups", "3"), "2 groups of 10 clients in all, and"),
