@@ -108,6 +108,12 @@ class _Search:
         """Those that reach the target."""
         return tuning.choices(self.question, self.exchanges, self.steps, self.among, self.most)
 
+    def at(self, choice: Choice) -> Question:
+        """What `recommend` is asked at a choice."""
+        if (_passes(self.asked), self.asked.values["K"]) == (choice.P, choice.K):  # what is drawn moves the target
+            return self.asked
+        return tuning.with_steps(self.question, choice.P, choice.K)
+
     def number(self) -> int:
         """How many choices are tried."""
         return len(self.among) * sum(p * k <= self.most or 1 in (p, k) for p in self.exchanges for k in self.steps)
@@ -168,7 +174,6 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     way = "" if any(map(budget.allows, best)) else f"{_one_tier_within(search, best)}{_more_steps(search)}"
     better = search.recommended((*found, *present), best, way=way)
     given = search.least(present) or min(present, key=budget.overrun, default=None)
-    near = predictor_record.of(asked)
     saved = _saved_on_record(asked, scenario, given, better)
     shares = _on_record(saved, given, better, aim)
     allowed = given is not None and budget.allows(given)
@@ -176,6 +181,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     chosen = better
     if given is not None and allowed:
         chosen = given if in_vain else _worth_it(search, given, better, best)
+    at = search.at(chosen)
     ties = dict(zip(best, tuning.tie_numbers(best, scenario.resolution, weighed), strict=True))
     tied = _tied(search, chosen) if len(search.among) > 1 else ()
     beside = _cheaper(search, chosen, best)
@@ -193,7 +199,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         *scenario.warnings,
         *about_compression(question, scenario, chosen.topology, aim),
         *_beyond_record(search, found, chosen, rows),
-        *participation.about(question, scenario, [chosen.topology]),
+        *participation.about(at, scenario, [chosen.topology]),
         *_cautions(search, len(every), len(every) - len(found), chosen),
     ]
     alike = [] if in_vain else tuning.alike(found, chosen, budget, scenario.resolution, weighed)
@@ -225,7 +231,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         assumptions=assumptions(scenario, question, None, "the time of every choice" if shared else ""),
         warnings=tuple(Caution(text=text) for text in warnings),
         sensitivity=sharing_turns(scenario, own, beyond) if shared else (),
-        evidence=tuple(orderings.records(asked, scenario, near)),
+        evidence=tuple(orderings.records(at, scenario, predictor_record.of(at))),
         next=(
             *([ask_sharing(scenario)] if shared else ()),
             NextStep(argv=race(question, chosen.K, chosen.P), why="measures rounds and rates on your model and data"),
@@ -246,7 +252,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
             **{name: budget.limits.get(aim) for aim, (_, name, _) in MORE.items()},
             alike=tuple(map(_id, alike)),
             error=error if error > 1 else None,
-            near=near is not None,
+            near=predictor_record.of(asked) is not None,
             passes=tuning.passes(question),
             most_steps_on_record=finite(predictor_record.most_steps(question)),
             rates=rates,
@@ -335,9 +341,7 @@ def _plan(search: _Search, one: Choice, **marks: Any) -> Plan:
 
 def _tied(search: _Search, chosen: Choice) -> tuple[Choice, ...]:
     """What `recommend` cannot tell from the choice at its K and P, within the budget, with that choice, best first."""
-    at = tuning.with_steps(search.question, chosen.P, chosen.K)
-    if (_passes(search.asked), search.asked.values["K"]) == (chosen.P, chosen.K):  # what is drawn moves the target
-        at = search.asked
+    at = search.at(chosen)
     here = standing(at, search.scenario, search.aim)
     same = tuning.choices(search.question, [chosen.P], [chosen.K], here.best)
     within = {one.topology: one for one in same if search.budget.allows(one)}

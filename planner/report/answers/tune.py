@@ -10,7 +10,7 @@ from planner.decide.tuned import MOST_SAID, Plan, Tuned
 from planner.io.wording import counted, percent, times
 from planner.predict.predictors import guaranteed
 from planner.report.document import Cell, Column, Document, Section, Table, numeric, thinned
-from planner.report.page import AMOUNTS, amounts, cell, told
+from planner.report.page import AMOUNTS, amounts, cell, evidence, told
 from planner.report.render.table import first_that_fits
 from planner.scenario.footprint import MORE, Amount
 
@@ -122,7 +122,7 @@ def _facts(answer: Tuned, chosen: Plan, left_out: int) -> Iterator[tuple[str, st
 
 
 def _evidence(answer: Tuned) -> str:
-    """Compare what is saved with the predictor's error."""
+    """Compare what is saved with the predictor's error; no better than how often topologies were ranked right."""
     error, ratio, most = answer.tune.error, answer.verdict.ratio, answer.tune.most_steps_on_record
     if guaranteed(answer.tune.predictor):
         return "worst cases by theorem; typical runs take fewer rounds, and may rank otherwise"
@@ -133,18 +133,21 @@ def _evidence(answer: Tuned) -> str:
         return "none: no record of this predictor covers these choices"
     if not answer.tune.near:
         return f"none near these choices: a gain of less than {times(error)} is a toss-up"
+    ranked = next((text for _, text in evidence(answer)), "") if len(answer.tune.topologies) > 1 else ""
+    weak = ranked.startswith("weak")
     if (saved := answer.tune.steps_on_record) is not None:
         # without a ratio no other choice keeps to the budget, and rounds alone are compared
         holds = (ratio or saved.predicted) * saved.low / saved.predicted > 1 + answer.tune.resolution
-        return f"{'fair' if holds else 'weak'}: {saved.in_words()}"
+        grade = f"{ranked};" if holds and weak else "fair:" if holds else "weak:"
+        return f"{grade} {saved.in_words()}"
     off = f"the predictor's error, {times(error)} in the median"
     if ratio is None:
-        return f"ratios of rounds are off by {times(error)} in the median of measured cases"
+        return ranked or f"none for one topology alone: ratios of rounds are off by {times(error)} in the median"
     if ratio < error:
         return f"weak: {times(ratio)} is below {off}"
     if ratio <= (most := _most_in_a_toss_up(answer)):
         return f"weak: a gain of {times(ratio)}, where what takes {times(most)} as much is a toss-up still"
-    return f"fair: {times(ratio)} exceeds {off}"
+    return ranked if weak else f"fair: {times(ratio)} exceeds {off}"
 
 
 def _most_in_a_toss_up(answer: Tuned) -> float:
