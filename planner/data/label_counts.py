@@ -93,7 +93,8 @@ def read_counts(path: Path, *, grouped: bool = True, skip_empty: bool = False) -
     if any(name in LONG for name in tiers) and long:
         tiers = ()
     if grouped and not tiers:
-        table.refuse(table.lacks("group"), f"{HEADER}, or let `hfl-plan group` make groups")
+        way = "let `hfl-plan group` make groups, or `hfl-plan recommend --clients N` search for their number"
+        table.refuse(table.lacks("group"), f"{HEADER}, {way}")
     labels = [i for i, name in enumerate(table.header) if name not in ("client", *tiers)]
     if not labels:
         table.refuse("there is no column of label counts", HEADER)

@@ -607,8 +607,14 @@ def _of_file(form: heterogeneity.Heterogeneity, sigma: float, warnings: list[str
         said += f" (95 % {low:.2g} to {high:.2g})"
     if measured.absolute:
         return "estimated", f"{form.text}: {said}"
+    only = f"Label counts give only {said}."
+    if value is None and measured.table is not None and measured.groups > 1:
+        only = (
+            f"{said}, unless the counts chose the groups. If they did, `hfl-plan measure {form.text} --groups-are "
+            "chosen -o profile.json` and --data profile.json take their noise into account."
+        )
     warnings.append(
-        f"Label counts give only {said}. The scale is assumed: {heterogeneity.assumed_scale(sigma)}. "
+        f"{only} The scale is assumed: {heterogeneity.assumed_scale(sigma)}. "
         "`hfl-plan measure --gram` or `--scale` gives the scale."
     )
     return "default", f"{form.text}: {said}; the scale is assumed, {ASSUMED}"

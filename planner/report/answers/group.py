@@ -170,6 +170,12 @@ def _unknown(
 
 
 def _cautions(task: Task, after: Mapping[str, Any]) -> Iterator[str]:
+    if (above := task.table.above) and np.ptp(above[-1]):
+        *others, last = task.table.tiers[:-2]
+        yield (
+            f"Not used: {join([*others, last])}, as new groups take clients from anywhere and make two tiers. To keep "
+            f"clients in their {last}, give the lines of one {last} at a time."
+        )
     if after["delta2_expected"] > 1.1 * after["delta2"]:
         yield (
             "The counts are a sample, and regrouping fits their noise too. For the clients themselves expect delta^2 "
@@ -220,10 +226,12 @@ def _answer(
     target = effect and effect["target"]
     few = _enough(data) if data["moves"] and len(data["moves"]) > 1 else None
     moves, why = ((), "") if few is None else (("--moves", str(few)), "gives 90 % of the gain, and ")
-    measure = ("hfl-plan", "measure", "regrouped.csv", "--groups-are", "chosen")
+    measure = ("hfl-plan", "measure", "regrouped.csv", "--groups-are", "chosen", "-o", "profile.json")
     following = [
         NextStep(argv=("...", *moves, "--output", "regrouped.csv"), why=f"{why}writes the counts"),
-        NextStep(argv=measure, why="measures them as groups that were chosen by these counts"),
+        NextStep(
+            argv=measure, why="keeps the deviations of groups that were chosen by these counts, for `recommend --data`"
+        ),
     ]
     assumed = unknown.get("assumptions", ())
     verdict = _verdict(data, rows if effect and effect["objective"] in KEYS else (), open_)

@@ -973,6 +973,38 @@ def test_what_is_written_is_no_next_step_and_is_what_others_read(plan: Any, tmp_
     assert "mine.csv --groups-are chosen" in " ".join(page.split())
 
 
+@pytest.mark.usefixtures("unflipped")
+def test_what_follows_takes_the_deviations_that_a_grouping_says(plan: Any, tmp_path: Path) -> None:
+    """`group` said delta = 0.13, and `recommend` of its file delta = 0 with no word about groups that were chosen."""
+    counts, written, profile = (tmp_path / name for name in ("counts.csv", "mine.csv", "profile.json"))
+    rng = np.random.default_rng(5)
+    shares = rng.dirichlet((0.5, 0.5, 0.5), 24)
+    rows = (f"c{i},{','.join(map(str, rng.multinomial(400, one)))}\n" for i, one in enumerate(shares))
+    counts.write_text(f"client,x,y,z\n{''.join(rows)}")
+    code, page, _ = plan("group", str(counts), "--groups", "4", "--output", str(written))
+    followed = f"hfl-plan measure {written} --groups-are chosen -o profile.json"
+    assert code == 0 and followed in " ".join(page.split()).replace("- ", "-")
+    found = own(plan("group", str(counts), "--groups", "4", "--json")[1])["group"]["effect"]["after"]
+    assert plan("measure", str(written), "--groups-are", "chosen", "-o", str(profile))[0] == 0
+    chosen, given = (load(None, {"problem.heterogeneity": ("--data", str(one))}) for one in (profile, written))
+    assert chosen.number("delta") == pytest.approx(found["delta"], rel=1e-3) and found["delta"] > 0
+    assert given.number("delta") == 0
+    (said,) = (one for one in given.warnings if "delta = 0" in one)
+    assert said.startswith("delta = 0, unless the counts chose the groups. If they did, ") and followed in said
+    assert "unless the counts chose" not in " ".join(chosen.warnings)
+
+
+def test_regions_that_a_grouping_does_not_keep_are_named(plan: Any, tmp_path: Path) -> None:
+    """It mixed clients of all regions without a word, where `recommend` takes the file for three tiers."""
+    file = tmp_path / "nested.csv"
+    rows = [f"r{i // 4},e{i // 2},c{i},{40 + 9 * i},{120 - 7 * i}" for i in range(8)]
+    file.write_text("\n".join(["region,edge,client,x,y", *rows]))
+    page = " ".join(plan("group", str(file))[1].split())
+    assert "Warning Not used: region, as new groups take clients from anywhere and make two tiers." in page
+    file.write_text("\n".join(["region,edge,client,x,y", *rows[:4]]))  # what it says to do
+    assert "Not used" not in " ".join(one.text for one in planner.group(file).warnings)
+
+
 def test_one_size_that_is_asked_for_is_no_range(tmp_path: Path) -> None:
     """It said "sizes are 2 to 4, and 3 to 3 are asked for"."""
     file = tmp_path / "counts.csv"

@@ -91,6 +91,7 @@ def test_counts_between_semicolons_may_have_a_decimal_comma(tmp_path: Path) -> N
             "Write the header client,group,",
         ),
         ("client,cat,dog\na,1,2\n", ":1", "no column 'group' among 'client', 'cat', 'dog'", "hfl-plan group"),
+        ("client,cat,dog\na,1,2\n", ":1", "no column 'group' among 'client', 'cat', 'dog'", "recommend --clients N"),
         ("site,country,k,l,m,n\na,b,1,2,3,4\n", ":1", "among 'site', 'country', 'k', 'l', 'm' ...", "client,group,"),
         ("client,grp,cat,dog\na,g,1,2\n", ":1", "(is 'grp' it?)", "Write the header client,group,"),
         ("client,group\na,g\n", ":1", "no column of label counts", "client,group,label,count"),
