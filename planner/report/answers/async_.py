@@ -16,12 +16,13 @@ from planner.families.hga.model import THEOREM, printed_limits
 from planner.families.hga.question import Answer, Buffer, constants, late, some_buffers
 from planner.io.answers import Evidence, NextStep, Quantity, Told, Verdict
 from planner.io.parts import field
-from planner.io.wording import counted, join, percent, times
+from planner.io.wording import counted, join, join_with_limit, percent, times
 from planner.predict.evidence.claims import verdicts
 from planner.report.document import Column, Document, Table, numeric
 from planner.report.families import CLOCK, Method, amounts, guess, parts, target
 from planner.report.page import cell, count, duration, told
-from planner.scenario.sections import warnings_where_used
+from planner.scenario.fields import FIELDS
+from planner.scenario.sections import LINK, warnings_where_used
 from planner.scenario.units import format_duration, format_size
 
 SHOWN = 5  # buffers on the page
@@ -32,6 +33,8 @@ NEAR = 0.1  # share of the time by which a server that does not wait is no faste
 LEARNED = ("L", "A", "sigma", "delta")  # symbols that the theorem takes, and nobody may have given
 OF_THE_BOUND = frozenset(f"problem.{key}" for key in ("heterogeneity", "sigma", "smoothness", "initial_gap"))
 """Keys of a scenario that the bound takes, whatever a pilot ran with."""
+OF_TASKS = {"step_time", "straggler", "client_link", "server_link"}  # symbols that times by the scenario stand on
+OF_TASKS |= {f"{link}.{part}" for link in ("client_link", "server_link") for part in LINK}
 PRINTED = "xie2024.thm1"
 PAPERS_ALPHA = 2.0  # the largest that xie2024 recommends, Appendix H; erratum xie2024.G18
 BOUNDED, RUN = 2, 16  # regions of the runs that judge the bound, and most regions of any: validation/claims/hga_*.py
@@ -368,6 +371,11 @@ def _warnings(answer: Answer) -> Iterator[str]:
     """The scenario's; where all times are given, what is assumed about links and steps matters no more."""
     scenario, question = answer.scenario, answer.question
     timed = answer.settings.region_times is not None
+    given = {name for name, one in scenario.known.items() if one.origin == "given"}
+    beside = [(one.options or (one.key,))[0] for one in FIELDS if one.symbol in OF_TASKS and one.symbol in given]
+    if timed and beside:
+        no = join_with_limit(beside, 3)
+        yield f"--region-times are whole tasks: nothing is timed by {no}. To count these, give --slowdowns instead."
     said = warnings_where_used(scenario, OF_THE_BOUND)
     yield from (one for one in said if not (timed and one.startswith("Time and traffic stand on")))
     if question.values["K"] > 1:

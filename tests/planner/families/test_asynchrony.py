@@ -383,6 +383,15 @@ def test_traffic_that_no_table_shows_is_not_warned_of(plan) -> None:
     assert "Traffic in --json is for an assumed model of 44.7 MB." in basis
 
 
+def test_what_is_given_of_tasks_beside_their_times_is_said_to_count_for_nothing(plan) -> None:
+    def first(*given: str) -> str:
+        return json.loads(plan(*FIXED, *given, "--json")[1])["warnings"][0]["text"]
+
+    beside = ("--set", "network.server_link.up=5Mbit/s", "--straggler", "lognormal:1", "--payload", "8bit")
+    assert "nothing is timed by network.server_link.up and --straggler." in first(*beside)
+    assert not first("--model-size", "1MB").startswith("--region-times")
+
+
 def test_steps_of_all_regions_are_told_to_be_of_another_bound_than_the_target(plan) -> None:
     found = json.loads(plan("async", "-G", "4", "-M", "5", "--speed-ratio", "8", "--json")[1])
     waiting = next(row for row in found["rows"] if row["id"] == "buffer-4")
