@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from planner.io.answers import KnownValue, Target
-from planner.io.wording import counted, names, percent, title
+from planner.io.wording import counted, join, names, percent, title
 from planner.predict.predictors import best
 from planner.predict.question import MAX_ROUNDS, Question, ceil_rounds
-from planner.scenario.fields import METRIC
+from planner.scenario.fields import FOOTPRINT, METRIC, Objective
 from planner.scenario.resolve import Known, Scenario
 
 TERMS = {
@@ -84,6 +84,23 @@ def about_shares(question: Question, scenario: Scenario) -> list[str]:
         f"{mean}{of} to the end, use stars{way}. Rings here lower another mean of the losses, in which {moved} of the "
         "weight is at other clients. No bound covers it."
     ]
+
+
+def about_footprint(question: Question, *objectives: Objective) -> list[str]:
+    """Name what energy, carbon or money leave out, for want of a number."""
+    footprint, rates = question.of_a_round(question.reference).footprint, question.rates
+    short = [one for one in objectives if one in FOOTPRINT and (one != "money" or (rates and rates.kwh))]
+    left = footprint.unknown if footprint and short else ()
+    if not left:
+        return []
+    parts = {
+        "training": ("devices that train", "footprint.training_power=5W"),
+        "waiting": ("devices that wait", "footprint.idle_power=1W"),
+        "network": ("a network", "network.client_link.energy=0.05kWh/GB"),
+    }
+    device = "--device phone, or " if "training" in left else ""
+    what, ways = (join([parts[part][i] for part in left]) for i in (0, 1))
+    return [f"{one.capitalize()} leaves out {what}: no number is known. Give {device}--set {ways}." for one in short]
 
 
 def by_samples(scenario: Scenario) -> bool:

@@ -16,7 +16,7 @@ from planner.decide.clocked import Clocked, clocked, differ_in_speed
 from planner.decide.clocked import about as about_regions
 from planner.decide.compression import about_compression
 from planner.decide.corrected import corrected
-from planner.decide.explain import about_metric, about_shares, known_values, target_of
+from planner.decide.explain import about_footprint, about_metric, about_shares, known_values, target_of
 from planner.decide.nearest import nearest_flips
 from planner.decide.recommendation import SHARING, InCase, Other, Recommendation, RoundsFrom, Row, Uncertainty, Working
 from planner.decide.single_tier import OTHERS, Baseline, beside
@@ -32,7 +32,7 @@ from planner.predict.evidence import predictor_record
 from planner.predict.participation import attendance, lacks
 from planner.predict.predictors import SQUARED_GRADIENT
 from planner.predict.question import MAX_ROUNDS, Question, ask, ceil_rounds, left_out, with_default_order
-from planner.scenario.fields import FOOTPRINT, LARGEST_ROUNDS
+from planner.scenario.fields import LARGEST_ROUNDS
 from planner.scenario.footprint import Coefficient
 from planner.scenario.resolve import Scenario
 
@@ -141,7 +141,7 @@ def _warnings(  # reason: one source of warnings each
         *about_shares(question, scenario),
         *scenario.warnings,
         *about_compression(question, scenario, rows[0].id, scenario.objective),
-        *_about_footprint(rows, scenario),
+        *about_footprint(question, scenario.objective),
         *(_cut_off(question, scenario, recommended) or _may_miss(here)),
         *_about_status(question),
         *_about_target(question, met),
@@ -461,21 +461,6 @@ def _guaranteed(question: Question, topology: str) -> float | None:
     bounds = question.equivalent_bounds(topology)
     found = min((float(b.rounds_to(goal, cap=question.cap, **values)) for b in bounds), default=math.inf)
     return found if found <= MAX_ROUNDS else None
-
-
-def _about_footprint(rows: Sequence[Row], scenario: Scenario) -> list[str]:
-    left = list(dict.fromkeys(part for row in rows for part in row.left_out))
-    unpaid = scenario.objective == "money" and (scenario.rates is None or scenario.rates.kwh is None)
-    if scenario.objective not in FOOTPRINT or not left or unpaid:
-        return []
-    parts = {
-        "training": ("devices that train", "footprint.training_power=5W"),
-        "waiting": ("devices that wait", "footprint.idle_power=1W"),
-        "network": ("a network", "network.client_link.energy=0.05kWh/GB"),
-    }
-    device = "--device phone, or " if "training" in left else ""
-    what, ways = (join([parts[part][i] for part in left]) for i in (0, 1))
-    return [f"{scenario.objective.capitalize()} leaves out {what}: no number is known. Give {device}--set {ways}."]
 
 
 def _about_whole_rounds(rows: Sequence[Row], rounds: Mapping[str, float]) -> list[str]:

@@ -12,7 +12,7 @@ from hflbounds.topology import tier_symbols
 from planner.decide import participation, tuning
 from planner.decide.advice import ask_sharing, assumptions, race, sharing_turns
 from planner.decide.compression import about_compression
-from planner.decide.explain import at_most, known_values, target_of
+from planner.decide.explain import about_footprint, at_most, known_values, target_of
 from planner.decide.single_tier import beside, called
 from planner.decide.tuned import MOST_SAID, Plan, Rates, Searched, Start, Tuned
 from planner.decide.tuning import Aim, Budget, Choice
@@ -25,10 +25,12 @@ from planner.io.wording import LISTED, counted, join, names_or, percent, target_
 from planner.predict.evidence import orderings, predictor_record
 from planner.predict.evidence.claims import verdicts
 from planner.predict.predictors import guaranteed
-from planner.predict.question import Question, ask, with_default_order
+from planner.predict.question import Question, ask, check_footprint, with_default_order
 from planner.predict.statements import StepsOnRecord
+from planner.scenario.fields import FOOTPRINT
 from planner.scenario.footprint import MORE
 from planner.scenario.resolve import Known, Scenario
+from planner.scenario.sections import with_rates
 from planner.scenario.units import parse_duration, parse_size
 
 FAR = 2.0  # times the predictor's error: from there on what is saved is no matter of it
@@ -159,6 +161,8 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     participation.check(asked)
     search = _search(asked, scenario, wanted)
     question, budget = search.question, search.budget
+    for one in search.weighed:
+        check_footprint(question, one, "--objective" if one == search.aim else "--budget")
     found = tuning.judged(question, every := search.choices())
     if not found:
         raise NoAnswerError(
@@ -168,7 +172,6 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
             code="N003",
         )
     aim, weighed, error = search.aim, search.weighed, search.error
-    tuning.known(found, weighed)
     present = tuning.choices(question, [_passes(asked)], [int(asked.values["K"])], search.among)
     best = tuning.front(dict.fromkeys((*found, *present)), weighed)
     way = "" if any(map(budget.allows, best)) else f"{_one_tier_within(search, best)}{_more_steps(search)}"
@@ -198,6 +201,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     warnings = [
         *scenario.warnings,
         *about_compression(question, scenario, chosen.topology, aim),
+        *about_footprint(question, *weighed),
         *_beyond_record(search, found, chosen, rows),
         *participation.about(at, scenario, [chosen.topology]),
         *_cautions(search, len(every), len(every) - len(found), chosen),
@@ -517,7 +521,8 @@ def _told(scenario: Scenario, wanted: Wanted) -> Scenario:
         numbers = tuning.whole_numbers(option, text, ())
         if symbol and len(numbers) == 1 and known[symbol].origin == "default":
             known[symbol] = Known.given(numbers[0])
-    return replace(scenario, known=known)
+    told = replace(scenario, known=known)
+    return with_rates(told) if FOOTPRINT & {wanted.objective, *wanted.budget().limits} else told
 
 
 def _search(asked: Question, scenario: Scenario, wanted: Wanted) -> _Search:

@@ -24,6 +24,7 @@ from planner.io.wording import counted, join, times
 from planner.predict.evidence import predictor_record
 from planner.predict.question import Question, ceil_rounds
 from planner.scenario.fields import LARGEST_COUNT
+from planner.scenario.footprint import MORE
 from planner.scenario.units import format_duration, format_energy, format_mass, format_size, parse
 
 Aim = Literal["time", "traffic", "energy", "carbon", "money"]
@@ -34,11 +35,6 @@ WRITE: Mapping[Aim, Callable[[float], str]] = {
     "energy": format_energy,
     "carbon": format_mass,
     "money": "{:,.4g} in the currency of the prices".format,
-}
-WAYS: Mapping[Aim, str] = {
-    "energy": "--device phone",
-    "carbon": "--device phone and --grid world",
-    "money": "prices, as in --set footprint.device_hour=0.5",
 }
 LIMITS = (  # what a unit is like, the part of a budget that it is of, and the dimension that is read
     (r"(?is).*co2e", "carbon", "mass"),
@@ -245,7 +241,7 @@ def choices(
             cost = question.of_a_round(topology, **steps(question, p, k))
             seconds, traffic = count * cost.seconds, count * cost.bytes
             if math.isfinite(seconds) and math.isfinite(traffic):
-                each = {aim: cost.amount(aim) for aim in WAYS}
+                each: dict[Aim, float] = {aim: cost.amount(aim) for aim in MORE}
                 more = {aim: count * amount for aim, amount in each.items() if math.isfinite(amount)}
                 found.append(
                     Choice(topology, p, k, count, seconds, traffic, cost.seconds, cost.bytes, more, passes(question))
@@ -267,14 +263,6 @@ def judged(question: Question, every: Sequence[Choice]) -> list[Choice]:
 def weighed(aim: Aim, budget: Budget) -> tuple[Aim, ...]:
     """What choices are compared in: time and traffic, and what else is to be least or has a budget."""
     return tuple(dict.fromkeys(("time", "traffic", aim, *budget.limits)))
-
-
-def known(found: Iterable[Choice], weighed: Iterable[Aim]) -> None:
-    """Refuse to weigh what nothing is known of."""
-    every = list(found)
-    for aim in weighed:
-        if not any(math.isfinite(choice.amount(aim)) for choice in every):
-            raise ScenarioError(f"--objective, --budget: no number is known for {aim}. Give {WAYS[aim]}.")
 
 
 def front(found: Iterable[Choice], weighed: Sequence[Aim] = ("time", "traffic")) -> list[Choice]:

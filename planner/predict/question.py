@@ -299,21 +299,25 @@ class Question:
         return replace(self, **parts)
 
 
-def _check_footprint(question: Question, objective: Objective) -> None:
-    """Refuse to minimise what nothing is known of."""
+def check_footprint(question: Question, objective: Objective, place: str = "--objective") -> None:
+    """Refuse to minimise, or to limit by the option at ``place``, what nothing is known of."""
     if objective not in FOOTPRINT:
         return
     if question.availability is not None:
         raise ScenarioError(
-            f"--objective {objective}: is not predicted where devices do not always come. Give --objective time."
+            f"{place}: {objective} is not predicted where devices do not always come. Give time, or leave the "
+            "availability out."
         )
     if math.isinf(question.price(question.reference, objective)):
+        device = "--device phone, or --set footprint.training_power=5W"
         way = {
-            "energy": "--device phone, or --set footprint.training_power=5W",
+            "energy": device,
             "carbon": "--grid world, or --set footprint.carbon=400g/kWh, beside what devices or links take",
             "money": "--set footprint.device_hour=0.5, --set footprint.kwh=0.3 or --set network.client_link.price=0.09",
         }[objective]
-        raise ScenarioError(f"--objective {objective}: no number is known for it. Give {way}.")
+        if objective == "money" and question.rates is not None and question.rates.kwh is not None:
+            way = f"what devices draw beside the price of a kWh: {device}"
+        raise ScenarioError(f"{place}: no number is known for {objective}. Give {way}.")
 
 
 @lru_cache(maxsize=1024)
@@ -393,7 +397,7 @@ def ask(scenario: Scenario) -> Question:
             n for n in deviations if values["sigma"] and scenario.known[n].origin in ("default", "derived")
         ),
     )
-    _check_footprint(question, scenario.objective)
+    check_footprint(question, scenario.objective)
     if scenario.pilot is None or whose.guarantees:
         return question
     return piloted(question, scenario.pilot, scenario.metric)

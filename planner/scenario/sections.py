@@ -732,6 +732,15 @@ def _rates(written: Written, known: Table) -> Rates | None:
     )
 
 
+def with_rates(scenario: Scenario) -> Scenario:
+    """Return the same with what its links take by their presets, where nobody asked for it before."""
+    if scenario.rates is not None:
+        return scenario
+    known = dict(scenario.known)
+    rates = _rates(Written({"plan.objective": "energy"}, str, scenario.names), known)
+    return replace(scenario, known=known, rates=rates)
+
+
 def _compute(written: Written, known: Table) -> Compute:
     """Resolve how long a local step takes, and how unevenly."""
     known["step_time"] = Known.of(written.get("compute.step_time"), STEP, "a guess; measure one local step", unit="s")

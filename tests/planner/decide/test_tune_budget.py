@@ -17,7 +17,6 @@ from planner.decide.tuning import (
     budget_of,
     choices,
     front,
-    known,
     recommended,
     weighed,
     with_one_target,
@@ -115,11 +114,15 @@ def test_the_least_within_a_budget_is_that_of_all_choices(aim: Any) -> None:
         recommended(best, aim, Budget(energy=least / 2), 0.0)
 
 
-def test_what_nothing_is_known_of_is_not_weighed() -> None:
-    every = found(**SETTINGS)
-    known(every, weighed("carbon", Budget()))
-    with pytest.raises(planner.ScenarioError, match=r"no number is known for money. Give prices"):
-        known(every, weighed("time", budget_of(["100USD"])))
+def test_energy_that_links_alone_take_is_weighed_with_the_warning_of_recommend() -> None:
+    asked = planner.load_scenario(G=3, M=3, objective="energy")
+    ranked = planner.recommend(asked, details=False)
+    tuned = planner.tune(G=3, M=3, objective="energy", local_steps="5,10", group_rounds="1", topology=ranked.rows[0].id)
+    now = next(row for row in tuned.rows if row.given)
+    assert now.energy_joules == pytest.approx(float(ranked.rows[0].energy_joules))  # the same K and P
+    left_out = "Energy leaves out devices that train and devices that wait"
+    for answer in (ranked, tuned):
+        assert any(one.text.startswith(left_out) for one in answer.warnings)
 
 
 def test_tune_keeps_a_budget_of_energy(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
