@@ -252,7 +252,7 @@ def document(answer: Overlap) -> Document:
     said = f"{needed:.3g}x fewer rounds, by {answer.objective}; {by}{low} to {high})"
     share = gain["p_above_break_even"]
     if share is not None:
-        said += f"; above it in {_share(share)} of draws"
+        said += f"; {'if so, ' * (measured is None)}above it in {_share(share)} of draws"
     facts = [("Break-even", said), *[("Measured", measured)] * (measured is not None)]
     return told(answer, Table(columns, rows), kind="Overlapping servers", facts=facts)
 
@@ -408,8 +408,8 @@ def _warnings(answer: Answer) -> Iterator[str]:
     yield from question.warnings
     if _met(answer):
         yield (
-            f"HFL's bound, {answer.target:.3g}, exceeds the start's {question.task.A:g}: ratios alone. "
-            "Runs reach far less than it allows. "
+            f"HFL's bound exceeds the loss at the start: only ratios count. It is {answer.target:.3g}, and A is "
+            f"{question.task.A:g}; runs reach far less than it allows. "
             f"HHFL{answer.best.without} needs {times(answer.best.gain.expected)} fewer rounds to it, and "
             f"{times(answer.gain_below)} fewer to A/10. For counts give a --target below A."
         )

@@ -690,7 +690,7 @@ def test_a_share_of_draws_is_never_all_of_them(plan) -> None:
     words = ("examples/coverage57.csv", "-H", "zeta=0,delta=3", "--sigma", "1")
     assert answer(plan, *words)["gain"]["p_above_break_even"] == 1
     page = " ".join(plan("overlap", *words, "--explain")[1].split())
-    assert "above it in 99 % of draws" in page and "in 99 % of 256 draws" in page
+    assert "; if so, above it in 99 % of draws" in page and "in 99 % of 256 draws" in page
     assert "100 %" not in page.partition("Record")[0]
 
 
@@ -1083,7 +1083,7 @@ def test_draws_of_inputs_are_called_no_confidence(plan) -> None:
         assert "onfidence" not in page
         assert "weak: right in 1 of 8 (claims about such predictions)" in page
         above = found["target"]["value"] > found["scenario"]["A"]["value"]
-        assert ("exceeds the start's 2.3: ratios alone." in page) == above
+        assert ("exceeds the loss at the start: only ratios count." in page) == above
 
 
 @pytest.mark.usefixtures("unturned")
@@ -1151,6 +1151,6 @@ def test_what_follows_writes_the_coverage_as_the_race_takes_it(plan, tmp_path: P
     writes, race = (step["argv"] for step in steps if not step["asks"])
     assert (writes, race[race.index("--coverage") + 1]) == (["...", "--output", "kept.csv"], "kept.csv")
     assert (np.diff(read_layout(str(kept)).home) >= 0).all()
-    assert "HHFL (all) " in page and "Ge/E: --edge-rounds/--local-steps" in page
+    assert "HHFL (all) " in page and "Ge/E: edge rounds a cloud round/local steps" in page
     again = [step["argv"][0] for step in json.loads(plan("overlap", str(kept), *words[2:], "--json")[1])["next"]]
     assert "..." not in again
