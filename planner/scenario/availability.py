@@ -44,7 +44,7 @@ class Availability:
         return self.client == self.server == 1 and self.mtbf is None and not cut
 
 
-def resolve(written: Written, known: dict[str, Known]) -> Availability | None:
+def resolve(written: Written, known: dict[str, Known], compute: Compute) -> Availability | None:
     """Resolve who comes, with the origin of each setting; None where nothing is said.
 
     What is resolved joins ``known``.
@@ -97,4 +97,10 @@ def resolve(written: Written, known: dict[str, Known]) -> Availability | None:
     if said["quorum"] is not None:
         known["availability.quorum"] = Known.given(said["quorum"])
     others = (None if said[part] is None else float(said[part]) for part in parts[3:])
-    return Availability(float(said["client"] or 1.0), float(said["server"] or 1.0), policy, *others, patience=patience)
+    found = Availability(float(said["client"] or 1.0), float(said["server"] or 1.0), policy, *others, patience=patience)
+    if found.steady(compute) and said["client"] is None and said["server"] is None:
+        idle = next(key for part in parts if written.get(key := f"availability.{part}") is not None)
+        raise ScenarioError(
+            f"{written.name(idle)}: has no effect where every device comes. Give --availability 90%, or leave it out."
+        )
+    return found

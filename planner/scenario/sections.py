@@ -77,7 +77,7 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
     _compression(written, network, there, warnings)
     if there is not None and there.availability is not None:
         written = written.changed({"availability.client": Quantity(there.availability.mean())})
-    who_comes = availability.resolve(written, known)
+    who_comes = availability.resolve(written, known, compute)
     if there is not None and who_comes is not None:
         warnings.append("Participation is counted for groups of the mean size, with the mean availability.")
     network_given = written.says("network", "model", "compute") or (there is not None and there.link_of is not None)

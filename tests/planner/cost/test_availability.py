@@ -568,6 +568,8 @@ def test_what_is_one_is_read_exactly(text: object, value: float) -> None:
         ({"availability__policy": "skip", "availability__timeout": "9s"}, "no device is cut off"),
         ({"availability__policy": "timeout", "availability__detect": "9s"}, "given up after the timeout"),
         ({"availability__policy": "skip", "availability__quorum": "80%"}, "the devices that are there"),
+        ({"availability__policy": "skip"}, r"no effect where every device comes\. Give --availability"),
+        ({"availability__detect": "10min"}, "no effect where every device comes"),
         ({"availability__server": "99%", "network__tiers": "1"}, "no group servers"),
         ({"availability__timeout": "0s"}, "zero"),
         ({"availability__mtbf": "-3h"}, "negative"),
