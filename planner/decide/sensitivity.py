@@ -222,8 +222,8 @@ def _verdict(
 ) -> tuple[Verdict, Sequence[Change]]:
     """Which topology is best, whether an assumption that another plausible value turns decides, and the rows named."""
     by = f"{scenario.objective}{'' if every else ', of those that compete'}"
-    # What makes a toss-up of the best and others leaves the best as good a choice.
-    deciding = [row for row in rows if _decides(row) and not set(best) <= set(row.best_beyond)]
+    # What leaves the first among the best, alone or in a toss-up, leaves it as good a choice.
+    deciding = [row for row in rows if _decides(row) and best[0] not in row.best_beyond]
     if deciding:
         beyond = (t for row in deciding for t in row.best_beyond)
         both = tuple(dict.fromkeys((*best, *beyond)))

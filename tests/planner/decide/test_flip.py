@@ -439,6 +439,18 @@ def test_a_setting_that_makes_one_winner_of_a_toss_up_is_a_change() -> None:
 
 
 @pytest.mark.usefixtures("settings_alone", "all_draws")
+def test_a_setting_under_which_the_leader_of_a_toss_up_is_alone_decides_nothing() -> None:
+    fleet: dict[str, Any] = {"G": 5, "M": 20, "K": 3, "heterogeneity": "zeta=2,delta=1", "sigma": 1}
+    links = {"uplink": "10Mbit/s", "link_sharing": "per-client", "model_size": "10MB", "step_time": "0.5s"}
+    scenario = planner.load_scenario(**fleet, **links)
+    ranked, found = planner.recommend(scenario, details=False), planner.flip(scenario)
+    assert next(row.best_beyond for row in found.rows if row.break_even == "random") == ("star-star",)
+    assert (found.verdict.status, found.verdict.best) == ("toss-up", ranked.verdict.best)
+    assert ranked.verdict.best[0] == "star-star"
+    assert found.verdict.text.endswith(ranked.verdict.text.partition("leads. ")[2])  # one tier beside it
+
+
+@pytest.mark.usefixtures("settings_alone", "all_draws")
 def test_settings_are_looked_at_where_all_tie_and_without_servers_stars_are_fedavg() -> None:
     """`flip` said what settles it, and *Changes* were left out; "Star-Star" there dropped the slow link unsaid."""
     given: dict[str, Any] = {"G": 3, "M": 5, "heterogeneity": "zeta=0.1,delta=3.4", "link_sharing": "per-client"}
