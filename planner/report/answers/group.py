@@ -229,9 +229,7 @@ def _answer(
     measure = ("hfl-plan", "measure", "regrouped.csv", "--groups-are", "chosen", "-o", "profile.json")
     following = [
         NextStep(argv=("...", *moves, "--output", "regrouped.csv"), why=f"{why}writes the counts"),
-        NextStep(
-            argv=measure, why="keeps the deviations of groups that were chosen by these counts, for `recommend --data`"
-        ),
+        NextStep(argv=measure, why="keeps the deviations of groups that were chosen by counts, for `recommend`"),
     ]
     assumed = unknown.get("assumptions", ())
     verdict = _verdict(data, rows if effect and effect["objective"] in KEYS else (), open_)
