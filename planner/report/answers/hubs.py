@@ -86,8 +86,8 @@ def answered(found: Answer) -> Hubs:
 
 
 def _next(found: Answer) -> Iterator[NextStep]:
-    """Ask for an assumed limit and for links where they decide; limit a hub to half its load where that is possible."""
-    limits, scenario = found.question.limits, found.question.scenario
+    """Ask for an assumed limit and for links where they decide; try all of a number of hubs where some were."""
+    scenario = found.question.scenario
     if found.unlimited is not None and _beside(found, found.unlimited)["ratio"] < 1 - NEAR:
         yield NextStep(argv=("--per-hub", "NUMBER"), why="How many models may a hub handle in a round?", asks=True)
     if scenario.objective == "time":
@@ -95,13 +95,8 @@ def _next(found: Answer) -> Iterator[NextStep]:
             unknown = [(option, word) for key, option, word in options if scenario.known[key].origin == "default"]
             if unknown:
                 yield NextStep(argv=tuple(word for pair in unknown for word in pair), why=why, asks=True)
-    if limits.per_hub is not None:
-        if not found.found.every and found.found.alone:
-            yield NextStep(argv=("...", "--hubs", str(found.budgets.n_h)), why="tries every number of nodes for a hub")
-        return
-    if found.halved is not None:
-        limit = f"{found.halved.question.limits.per_hub:g}"
-        yield NextStep(argv=("...", "--per-hub", limit), why="halves the load of a hub")
+    if not found.found.every and found.found.alone:
+        yield NextStep(argv=("...", "--hubs", str(found.budgets.n_h)), why="tries every number of nodes for a hub")
 
 
 def _beside(found: Answer, other: Answer) -> dict[str, Any]:

@@ -536,21 +536,20 @@ def test_help_lists_the_objectives_that_hubs_know(plan) -> None:
 @pytest.mark.parametrize("nodes", [32, 100])
 def test_what_half_the_load_of_a_hub_changes_is_what_its_command_answers(plan, nodes: int) -> None:
     found = planner.hubs(nodes=nodes, edges=4 * nodes, uplink="20Mbit/s")
-    [step] = [one for one in found.next if not one.asks]
-    limited = json.loads(
-        plan(
-            "hubs", "--nodes", str(nodes), "--edges", str(4 * nodes), "--uplink", "20Mbit/s", *step.argv[1:], "--json"
-        )[1]
-    )
+    limit = str(found.hubs["half_load"]["per_hub"])
+    words = ("--nodes", str(nodes), "--edges", str(4 * nodes), "--uplink", "20Mbit/s", "--per-hub", limit)
+    limited = json.loads(plan("hubs", *words, "--json")[1])
     said = " ".join(str(found).partition("Changes")[2].partition("Warning")[0].split())
     said, _, mean = said.partition("; ")
     assert mean.startswith("mean model used -> EL-Local (")  # it moves the mean less at both sizes
-    assert said.startswith(f"half the load of a hub ({' '.join(step.argv[1:])}) -> ")
+    assert said.startswith(f"half the load of a hub (--per-hub {limit}) -> ")
     best = next(row for row in limited["rows"] if row["id"] == limited["verdict"]["best"][0])
     which = best["title"] if "hub" in best["id"] else "EL-Local without hubs"
     ratio = best["time_seconds"]["value"] / found.rows[0].time_seconds
     assert said.endswith(f"-> {which}, at {two(ratio)}x the best's time")
-    assert int(step.argv[-1]) <= found.rows[0].models_of_a_hub / 2
+    assert int(limit) <= found.rows[0].models_of_a_hub / 2
+    steps = [one.argv for one in found.next if not one.asks]  # none that takes more
+    assert steps == [("...", "--hubs", str(found.hubs["best"]["n_h"]))]
 
 
 @pytest.mark.parametrize(("more", "named"), [((), True), (("--per-hub", "20"), True), (("--b-hs", "32"), False)])
