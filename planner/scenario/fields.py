@@ -180,6 +180,19 @@ def _quantity(dimension: str, word: str) -> Kind:
     return _uncertain(lambda value, field: units.parse(value, dimension, field=field), schema, word)
 
 
+def _price(unit: str) -> Kind:
+    """A price for a unit, which may be written behind it: ``0.05/GB``."""
+
+    def read(value: Any, field: str) -> float:
+        try:
+            return float(FROM_ZERO.read(value.removesuffix(f"/{unit}") if isinstance(value, str) else value, field))
+        except ScenarioError:
+            said = f"{field}: {value!r:.40} is no price per {unit}. Write 0.05/{unit}, without a currency."
+            raise ScenarioError(said, code="E021") from None
+
+    return _uncertain(read, FROM_ZERO.schema)
+
+
 def _period(example: str) -> Kind:
     return Kind(partial(units.parse_duration, positive=True), {"type": "string", "examples": [example]}, "TIME")
 
@@ -490,7 +503,7 @@ def _link(path: str, whose: str, default: str, **options: str) -> tuple[Field, .
         ("latency", DURATION, f"latency to {whose}, one way and per hop, such as 20ms", "of the preset"),
         ("sharing", SHARING, f"sharing of the rate among {whose}: per-client or per-server", "of the preset"),
         ("energy", INTENSITY, f"energy of the network of {whose} for data", "of its preset"),
-        ("price", NOT_NEGATIVE, f"price of a gigabyte over the link of {whose}", ""),
+        ("price", _price("GB"), f"price of a gigabyte over the link of {whose}", ""),
         (
             "payload",
             PAYLOAD,
@@ -784,9 +797,9 @@ FIELDS: Final = (
         "carbon",
     ),
     Field(
-        "footprint.device_hour", NOT_NEGATIVE, "price of a client for an hour, waiting included", "", "", "device_hour"
+        "footprint.device_hour", _price("h"), "price of a client for an hour, waiting included", "", "", "device_hour"
     ),
-    Field("footprint.kwh", NOT_NEGATIVE, "price of a kilowatt-hour for clients", "", "", "kwh"),
+    Field("footprint.kwh", _price("kWh"), "price of a kilowatt-hour for clients", "", "", "kwh"),
     Field(
         "plan.objective",
         _words(*get_args(Objective)),

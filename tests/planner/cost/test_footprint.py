@@ -181,11 +181,19 @@ def test_limits_of_a_number_reach_the_result() -> None:
         ({"footprint.training_power": "5kWh"}, "is an energy, and a power is wanted"),
         ({"footprint.carbon": "-5g/kWh"}, "is negative"),
         ({"network.client_link.price": -1}, "price"),
+        ({"network.client_link.price": "0.05EUR/GB"}, "no price per GB. Write 0.05/GB, without a currency"),
+        ({"footprint.kwh": "0.3/h"}, "no price per kWh"),
     ],
 )
 def test_what_is_no_number_of_it_is_refused(settings: dict, wanted: str) -> None:
     with pytest.raises(planner.ScenarioError, match=wanted):
         planner.load_scenario(G=2, M=2, settings=settings)
+
+
+def test_a_price_may_have_the_unit_that_it_is_for() -> None:
+    for key, unit in (("network.client_link.price", "GB"), ("footprint.device_hour", "h"), ("footprint.kwh", "kWh")):
+        bare, with_unit = (planner.load_scenario(G=2, M=2, settings={key: text}) for text in (0.5, f"0.5/{unit}"))
+        assert with_unit.rates == bare.rates is not None
 
 
 def test_nobody_asked_nothing_is_said() -> None:
