@@ -29,6 +29,7 @@ LEARNED = ("E", "Ge", "sigma", "zeta", "delta", "mu", "L", "A")  # symbols that 
 KEPT = "kept.csv"  # of a command that writes the links to keep
 MORE = 1.05  # times what the best takes now: from there on it is said of a count that it takes more
 LEAST = 0.01  # of a share of draws that is stated, and of one that is not
+UNSURE = 0.05  # of a share of draws: with less, and with less left, what is assumed decides nothing
 RATIOS = "ratios to HFL"
 RACE = "measures overlap on your own model and data; the hook's clients in the order of the coverage, server by server"
 UPLOADS = {"each": "every server is sent to apart", "once": "all servers of a client hear one upload"}
@@ -251,8 +252,8 @@ def document(answer: Overlap) -> Document:
     by = f"predicted {expected}x (95 % by runs alone: " if measured is None else f"measured {expected}x (80 %: "
     said = f"{needed:.3g}x fewer rounds, by {answer.objective}; {by}{low} to {high})"
     share = gain["p_above_break_even"]
-    if share is not None:
-        said += f"; {'if so, ' * (measured is None)}above it in {_share(share)} of draws"
+    if share is not None and UNSURE < share < 1 - UNSURE:
+        said += f"; above it in {_share(share)} of draws"
     facts = [("Break-even", said), *[("Measured", measured)] * (measured is not None)]
     return told(answer, Table(columns, rows), kind="Overlapping servers", facts=facts)
 
