@@ -343,9 +343,10 @@ def _tree(value: Any, field: str) -> int | Tree:
         try:
             return text.count(value, field, most=2)
         except ScenarioError:
+            clients = str(value).strip() if re.fullmatch("[1-9][0-9]{0,6}", str(value).strip()) else "6"
             raise ScenarioError(
                 f"{field}: {value!a:.40} is not 1 or 2, nor a tree. Write its sizes, 4/5/20, its patterns, ring/star, "
-                "or both, ring:4/star:5; star:6 is one tier.",
+                f"or both, ring:4/star:5; one tier of {clients} clients is star:{clients}.",
                 code="E044",
             ) from None
     if "/" not in value and len(parts := value.split(",")) > 1:

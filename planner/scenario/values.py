@@ -154,7 +154,8 @@ class Scenario:
         """What to give where counts are searched for and one of each is needed, as a sentence."""
         groups = "--groups and --clients-per-group" * self.groups_are_free
         others = f"one number of {join(list(self.choices))}" if self.choices else ""
-        return f"Give {join([one for one in (groups, others) if one])}, such as `hfl-plan recommend` finds."
+        fleet = f" --clients {self.known['clients'].value}" if self.groups_are_free else ""
+        return f"Give {join([one for one in (groups, others) if one])}, such as `hfl-plan recommend{fleet} ...` finds."
 
     @property
     def depth(self) -> int:

@@ -175,7 +175,7 @@ def test_the_details_say_what_holds_a_bound_back(plan) -> None:
         (["recommend", "-G", "8", "-M", "10:14"], "Write one number; searched are ranges of groups beside all clients"),
         (["flip", "-G", "7", "-M", "16", "--local-steps", "1:5"], "flip: K (1 to 5) is searched"),
         (["flip", "--clients", "96", "--groups", "7:9"], "flip: the number of groups is searched"),
-        (["tune", "--clients", "96"], "Give --groups and --clients-per-group, such as"),
+        (["tune", "--clients", "96"], "such as `hfl-plan recommend --clients 96 ...` finds"),
         (["export", "--clients", "96", "-K", "1:5", "-o", "new"], "-per-group and one number of K, such as"),
         ([*BASE, "--target", "0"], "--target"),
         ([*BASE, "--sigma", "nan"], "--sigma"),

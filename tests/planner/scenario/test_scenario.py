@@ -392,6 +392,7 @@ def test_patterns_name_the_topology_that_is_asked_about() -> None:
         ({}, {"tiers": "ring:4/star"}, "Write 4/5/20"),
         ({}, {"tiers": "rung/star"}, "Did you mean ring"),
         ({}, {"tiers": "3"}, "tiers: '3' is not 1 or 2, nor a tree"),
+        ({}, {"tiers": "240"}, "one tier of 240 clients is star:240"),
         ({}, {"tiers": "4/0/2"}, "whole number from 1 to 1000000"),
         ({}, {"tiers": "2/" * 8 + "2"}, "9 tiers are not 1 to 8"),
         (TREE, {"tiers": "4/5"}, "2 sizes for 3 tiers"),
