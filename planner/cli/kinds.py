@@ -94,6 +94,8 @@ def _of_header(path: Path) -> Kind | None:
 
     with path.open("rb") as stream:
         line = stream.readline(LONGEST).decode("utf-8-sig")
+        if not stream.read(1):
+            return None  # a header alone, with which no kind is read
     first, *rest = (word.strip().lower() for word in line.split(separator_of(line)))
     if {"client", "group"} <= {first, *rest}:  # in any order
         rest = [word for word in (first, *rest) if word != "client"]

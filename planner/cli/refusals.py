@@ -157,7 +157,9 @@ def of_command_line(error: Any) -> int:
             help_ = "Groups and clients are those of what is named: the hook, the label counts or the coverage."
         if error.option_name in ("--group-rounds", "-P", "--P") and "--edge-rounds" in known:
             help_ = "Here it is --edge-rounds."
-        near = suggest(error.option_name, known) or f"`{path} --help` lists the options."
+        numbered = [name for name in known if re.fullmatch(rf"-{re.escape(error.option_name)}\d", name)]  # -S1
+        near = f"Write {' or '.join(numbered)}, with two dashes." if numbered else suggest(error.option_name, known)
+        near = near or f"`{path} --help` lists the options."
         help_ = help_ or _of_other_commands(error.option_name, where) or near
     elif code == "E010" and fact.startswith("No such command"):
         word = fact.partition("'")[2].rpartition("'")[0]

@@ -399,7 +399,7 @@ def whole_numbers(option: str, text: str | None, default: Iterable[int], whole: 
         if not 1 <= low <= high <= LARGEST_COUNT:
             raise ScenarioError(
                 f"{option}: {part.strip()!a:.40} is not a whole number from 1 to {LARGEST_COUNT}, or a range of them. "
-                "Write 5, or 1,2,5, or 1:64."
+                "Write 5, or 1,2,5, or 1:64, the smaller end first."
             )
         doubled = [2**i for i in range(21)]
         between = (*LADDER, *doubled) if high - low >= whole else range(low, high)

@@ -159,7 +159,8 @@ def selected(document: Document, section: str = "", *, quiet: bool = False, aske
         section = LINES[section.lower()]
     known.setdefault(WARNINGS, Section.said(WARNINGS, "Warnings", ("None.",)))
     if section and section != ALL and section not in known:
-        names = f"Known are {', '.join([ALL, *known])}. {suggest(section, known)}".rstrip()
+        words = [ALL, *known, *(word for word, id_ in LINES.items() if id_ in known)]
+        names = f"Known are {', '.join(words)}. {suggest(section, words)}".rstrip()
         raise ScenarioError(f"{asked_by}: {section!a:.40} is no section. {names}", code="E020")
     if quiet:
         cases = document.answer is not None and bool(document.answer.verdict.cases)

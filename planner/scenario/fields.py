@@ -952,7 +952,9 @@ def read(file: Path) -> tuple[dict[str, Any], Callable[[str], str]]:
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{file}: is not UTF-8 text (byte {error.start}). Save it as UTF-8.", code="E031") from None
     except ValueError as error:  # of tomllib, and of Python for numbers with thousands of digits
-        raise ScenarioError(f"{file}: is not TOML: {error!s:.200}. Mend it there.", code="E031") from None
+        line = re.search(r"\(at line (\d+)", str(error))
+        place = f"{file}:{line[1]}" if line else file
+        raise ScenarioError(f"{place}: is not TOML: {error!s:.200}. Mend it there.", code="E031") from None
     except RecursionError:
         raise ScenarioError(f"{file}: is nested too deeply for a scenario.", code="E004") from None
 

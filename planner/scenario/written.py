@@ -25,6 +25,8 @@ SHORT: Final = (
     {"count": "fleet.clients_per_group", "drawn": "fleet.clients_per_round", "passes": "fleet.group_rounds"},
 )
 """Keys of the numbers of two tiers, top first."""
+OF_TWO: Final = ("fleet.clients", "network.tiers", *(key for tier in SHORT for key in tier.values() if key))
+"""Keys that are about two tiers."""
 COUNTS: Final = ("clients", "groups", "clients_per_group")
 """Keys of `fleet` that count two tiers."""
 
@@ -99,10 +101,14 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
             if tree.depth != (len(tiers) or 2):
                 counts = [name(tier["count"]) for tier in SHORT if tier["count"] in values]
                 place = f", in place of {join(counts)}" if counts else ""
+                of_two = form is not None and form.form in ("numbers", "dirichlet") and form.tiers is None
+                keys = [key for key in OF_TWO if key in values] + ["problem.heterogeneity"] * of_two
+                rest = [name(key) for key in keys if tree.depth != 2 and name(key) not in counts]
+                also = f"; leave out {join(rest)}, of two tiers" if rest else ""
                 raise ScenarioError(
                     f"{name('network.tiers')}: {tree.topology.title} has {tree.depth} tiers, and the fleet has "
                     f"{len(tiers) or 2}. Give the sizes too{place}: "
-                    f"{'/'.join(f'{p.id}:10' for p in tree.topology.patterns)}."
+                    f"{'/'.join(f'{p.id}:10' for p in tree.topology.patterns)}{also}."
                 )
     if not tiers:
         return Written(values, name, topologies=topologies)
@@ -286,7 +292,7 @@ def _refuse_counts(values: Mapping[str, Any], name: Callable[[str], str]) -> Non
 
 def _refuse_two(values: Mapping[str, Any], name: Callable[[str], str], has: str) -> None:
     """Refuse the keys of two tiers where there are not two."""
-    for key in ("fleet.clients", "network.tiers", *(key for tier in SHORT for key in tier.values() if key)):
+    for key in OF_TWO:
         if key in values:
             counted = key == "fleet.clients" or key in (tier["count"] for tier in SHORT)
             way = "Write it in [[fleet.tiers]] (passes, drawn), or --tiers 4/5/20 with --set fleet.tiers.2.passes=4."

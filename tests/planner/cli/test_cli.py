@@ -52,6 +52,7 @@ CSVS = {
     "counts": "client,group,a,b\nx,g,1,2\n",
     "turned": "group,client,a,b\ng,x,1,2\n",
     "fleet": "client,group,samples,node\nx,g,1,IS\n",
+    "bare": "client,group\n",
     "cover": "client,server\nx,s\n",
     "rates": "client,group,step_time,uplink\nx,g,1s,20Mbit/s\n",
     "nowhere": "client,group,node\nx,g,atlantis\n",
@@ -95,6 +96,12 @@ SCENARIO = "Here give the scenario: --config FILE.toml, or options."
             "recommend -G3 -M4 --tiers ring/star/ring",
             "Give the sizes too, in place of --groups and --clients-per-group: ",
         ),
+        (
+            "recommend -G3 -M4 -P2 -H zeta=1,delta=2 --tiers ring/star/ring",
+            "ring:10/star:10/ring:10; leave out --group-rounds and --heterogeneity, of two tiers.",
+        ),
+        ("measure bare.csv", "help: Write the header client,group,<label>"),  # which no list of clients is either
+        ("recommend -G3 -M4 -S1 2", "help: Write --S1 or --S2, with two dashes."),
         ("overlap ring:3,4,1 --local-steps 1:5", "ranges are searched by recommend and tune alone"),
         ("async --config a.toml --speed-ratio 8 -K 1:5", "searched by recommend and tune alone"),
         ("compare a.toml counts.csv", "`hfl-plan recommend --data counts.csv --output answer.json`"),

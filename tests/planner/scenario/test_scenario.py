@@ -97,7 +97,7 @@ def test_unknown_keys_are_refused_with_the_nearest() -> None:
     ("name", "content", "wanted"),
     [
         ("typo.toml", "[fleet]\ngroups = 3\nclients_per_groups = 4\n", "typo.toml:3: fleet.clients_per_groups"),
-        ("twice.toml", "[fleet]\ngroups = 3\ngroups = 4\n", "is not TOML"),
+        ("twice.toml", "[fleet]\ngroups = 3\ngroups = 4\n", "twice.toml:3: is not TOML"),
         ("boolean.toml", "[fleet]\ngroups = true\nclients_per_group = 4\n", "boolean.toml:2: fleet.groups: True"),
         ("float.toml", "[fleet]\ngroups = 3.0\nclients_per_group = 4\n", "Write 3."),
         ("nan.toml", "[fleet]\ngroups=3\nclients_per_group=4\n[problem]\nsigma = nan\n", "nan.toml:5: problem.sigma"),
