@@ -258,6 +258,15 @@ def test_a_toss_up_has_advice_where_one_tier_takes_less_than_all_that_tie(tiers:
     assert f"FedAvg takes {ratio} the time in as many rounds: use it unless you need {servers}." in answer.verdict.text
 
 
+@pytest.mark.parametrize(("changes", "same"), [({}, True), ({"P": 2}, False), ({"tiers": 2}, False)])
+def test_a_star_of_stars_without_group_servers_is_said_to_be_one_tier(changes: dict[str, int], same: bool) -> None:
+    """Two rows were one algorithm, and nothing said so."""
+    answer = planner.recommend(**{"G": 3, "M": 4, "tiers": 1, "link_sharing": "per-client", "P": 1, **changes})
+    assert ("Without group servers Star-Star is FedAvg." in answer.verdict.text) == same
+    if same:
+        assert answer.row("star-star").time_seconds == pytest.approx(answer.row("fedavg").time_seconds, rel=1e-9)
+
+
 def test_nothing_is_said_where_topologies_win() -> None:
     """Clients that take long to reach the server alone, and group servers that are next to it."""
     answer = answered(objective="time", link_sharing="per-client", heterogeneity="both", settings=QUICK)
