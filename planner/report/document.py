@@ -227,10 +227,11 @@ class Figure:
             ]
             for i in thinned(len(self.rows), max(2, high - 1), own_row)
         ]
-        axis = ""
+        axis, first, last = "", *(self.ticks[kept[end]] for end in (0, -1))
         for place in thinned(len(kept), TICKS):
             if wide * place >= len(axis) + bool(axis):  # else its text would run into the one before
                 axis = axis.ljust(wide * place) + self.ticks[kept[place]]
+        axis = axis if axis.endswith(last) else f"{first} to {last}"
         return [*lines, [(" " * (margin + 1) + axis, "")]]
 
 

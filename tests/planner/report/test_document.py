@@ -254,3 +254,8 @@ def test_a_map_keeps_to_a_page_and_its_labels_to_the_columns() -> None:
     assert [line.split()[0] for line in (lines[1], lines[22])] == ["100", "132"]
     assert sum("[]" in line for line in lines) == 1 and next(line for line in lines if "[]" in line).startswith("120")
     assert lines[23].endswith(" 132 Mbit/s")
+
+
+def test_a_narrow_map_has_the_label_of_its_right_end_too() -> None:
+    narrow = Figure("Best topology", (("1 s", (("SS", ""),) * 5),), ("533 kbit/s", "3", "16", "90", "480 Mbit/s"))
+    assert narrow.lines(80)[-1] == [("    533 kbit/s to 480 Mbit/s", "")]
