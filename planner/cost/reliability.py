@@ -116,7 +116,7 @@ def attend(spec: RoundSpec, availability: Availability) -> Attendance:
     def undisturbed(turn: Turn) -> float:
         return top.schedule.expects(top.n, top.transfers, stay(turn, 1.0, 1.0, False), float(top.n), 1.0)
 
-    if low.active > 1 and straggler.varies and work > 0:  # what is waited for is no longer where all come later
+    if low.active > 1 and straggler.varies and work > 0:  # of passes to which all come; waits stay as told
         early = (undisturbed(alone) - mean_duration(alike)[0]) / (top.turns * low.passes)
         turn, alone = (one._replace(all_in=max(one.all_in - early, one.shortest)) for one in (turn, alone))
     began = 1.0 if waits else in_pass.passed
