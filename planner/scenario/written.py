@@ -18,6 +18,7 @@ from planner.scenario.network import link_names
 from planner.scenario.values import unnamed
 
 if TYPE_CHECKING:
+    from hflbounds.topology import Topology
     from planner.data.fleet import Listed
 
 SHORT: Final = (
@@ -99,17 +100,7 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
         if tree.topology is not None:
             topologies = (tree.topology.id,)
             if tree.depth != (len(tiers) or 2):
-                counts = [name(tier["count"]) for tier in SHORT if tier["count"] in values]
-                place = f", in place of {join(counts)}" if counts else ""
-                of_two = form is not None and form.form in ("numbers", "dirichlet") and form.tiers is None
-                keys = [key for key in OF_TWO if key in values] + ["problem.heterogeneity"] * of_two
-                rest = [name(key) for key in keys if tree.depth != 2 and name(key) not in counts]
-                also = f"; leave out {join(rest)}, of two tiers" if rest else ""
-                raise ScenarioError(
-                    f"{name('network.tiers')}: {tree.topology.title} has {tree.depth} tiers, and the fleet has "
-                    f"{len(tiers) or 2}. Give the sizes too{place}: "
-                    f"{'/'.join(f'{p.id}:10' for p in tree.topology.patterns)}{also}."
-                )
+                raise _of_other_depth(tree.topology, len(tiers) or 2, values, name)
     if not tiers:
         return Written(values, name, topologies=topologies)
     depth, last = len(tiers), len(tiers) - 1
@@ -152,6 +143,21 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
     if last == 0 and any(key.startswith("network.server_link.") for key in values):
         raise ScenarioError(f"{name('network.server_link')}: one tier has no group servers. Leave it out.", code="E005")
     return replace(found, values={**of_tiers, **values}, name=lambda key: name(places.get(key, key)))
+
+
+def _of_other_depth(one: Topology, depth: int, values: Mapping[str, Any], name: Callable[[str], str]) -> ScenarioError:
+    """Refuse a topology of other tiers than the fleet's, and name all that is to go with these."""
+    counts = [name(tier["count"]) for tier in SHORT if tier["count"] in values]
+    place = f", in place of {join(counts)}" if counts else ""
+    form = values.get("problem.heterogeneity")
+    of_two = form is not None and form.form in ("numbers", "dirichlet") and form.tiers is None
+    keys = [key for key in OF_TWO if key in values] + ["problem.heterogeneity"] * of_two
+    rest = [name(key) for key in keys if one.depth != 2 and name(key) not in counts]
+    also = f"; leave out {join(rest)}, of two tiers" if rest else ""
+    return ScenarioError(
+        f"{name('network.tiers')}: {one.title} has {one.depth} tiers, and the fleet has {depth}. Give the sizes "
+        f"too{place}: {'/'.join(f'{p.id}:10' for p in one.patterns)}{also}."
+    )
 
 
 def _listed(values: dict[str, Any], tiers: list[Any], tree: Any, name: Callable[[str], str]) -> Listed | None:
