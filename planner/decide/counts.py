@@ -57,11 +57,6 @@ class _Plan:
     topology: str
     counts: Mapping[str, int]  # those searched, by letter
     division: int  # the place of its division
-    at_once: bool  # whether it takes one round where steps are searched, which no run on record did
-
-    def beats(self, other: _Plan | None) -> bool:
-        """Whether it takes less; predicted rounds at their lower end give way, as in `tuning.judged`."""
-        return other is None or (self.at_once, self.total) < (other.at_once, other.total)
 
 
 class _Search:
@@ -167,15 +162,15 @@ class _Search:
             return
         if not math.isfinite(total):
             return
-        at_once = rounds <= 1 and bool(counts.keys() & set(STEPS)) and math.isfinite(self.most[division])
-        plan = _Plan(float(total), rounds, topology, counts, division, at_once)
-        if plan.beats(self.own.get((division, topology))):
+        plan = _Plan(float(total), rounds, topology, counts, division)
+        if (division, topology) not in self.own or plan.total < self.own[division, topology].total:
             self.own[division, topology] = plan
         for value in counts.items():
-            if plan.beats(self.along.get(value)):
+            if value not in self.along or plan.total < self.along[value].total:
                 self.along[value] = plan
         steps = math.prod(counts.get(symbol, question.values[symbol]) for symbol in STEPS)
-        if steps <= self.most[division] and plan.beats(self.checked.get(division)):
+        known = self.checked.get(division)
+        if steps <= self.most[division] and (known is None or plan.total < known.total):
             self.checked[division] = plan
 
     def groups(self, plan: _Plan) -> int:

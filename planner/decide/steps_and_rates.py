@@ -163,7 +163,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     question, budget = search.question, search.budget
     for one in search.weighed:
         check_footprint(question, one, "--objective" if one == search.aim else "--budget")
-    found = tuning.judged(question, every := search.choices())
+    found = search.choices()
     if not found:
         raise NoAnswerError(
             f"no topology, P and K tried reaches the target {question.target:.4g}"
@@ -204,7 +204,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         *about_footprint(question, *weighed),
         *_beyond_record(search, found, chosen, rows),
         *participation.about(at, scenario, [chosen.topology]),
-        *_cautions(search, len(every), len(every) - len(found), chosen),
+        *_cautions(search, len(found), chosen),
     ]
     alike = [] if in_vain else tuning.alike(found, chosen, budget, scenario.resolution, weighed)
     why = "" if in_vain else "within the predictor's error"
@@ -295,7 +295,7 @@ def _more_steps(search: _Search) -> str:
     if search.wanted.local_steps is not None:
         return ""
     more = replace(search, steps=tuning.whole_numbers("--local-steps", MORE_STEPS, ()))
-    if not any(map(search.budget.allows, tuning.judged(more.question, more.choices()))):
+    if not any(map(search.budget.allows, more.choices())):
         return ""
     most = f"{predictor_record.most_steps(search.question):g}"
     return f" Or try more local steps than the {most} that measured runs had: --local-steps {MORE_STEPS}."
@@ -306,7 +306,7 @@ def _shared(search: _Search) -> tuple[str, ...]:
     scenario = search.scenario.with_link(sharing="per-server")
     own, fixed = (question.varied(network=scenario.network) for question in (search.asked, search.question))
     there = replace(search, scenario=scenario, asked=own, question=fixed)
-    found = tuning.judged(there.question, there.choices())
+    found = there.choices()
     best = tuning.front(dict.fromkeys(found), search.weighed)
     if not any(map(search.budget.allows, best)):
         return ()
@@ -618,8 +618,7 @@ def _beyond_record(search: _Search, found: Sequence[Choice], chosen: Choice, row
         steps = f"K = {beyond[0].local_steps}, {chosen.passes} = {beyond[0].group_rounds} has"
         steps = f"{steps} {beyond[0].steps_in_a_round:,}"
         return [f"{none}; {steps}. What is predicted there was never checked: run it before you use it."]
-    further = [c for p, k in search.beyond for c in tuning.choices(question, [p], [k], search.among)]
-    best = search.least(c for c in further if c.rounds > 1)
+    best = search.least(c for p, k in search.beyond for c in tuning.choices(question, [p], [k], search.among))
     if best is None or best.amount(aim) >= chosen.amount(aim) * (1 - LESS):
         return []
     less = _change(best.amount(aim), chosen.amount(aim), aim, 0.0)
@@ -628,7 +627,7 @@ def _beyond_record(search: _Search, found: Sequence[Choice], chosen: Choice, row
     return [f"{none}; {_beside(best, chosen)} would take {less}. That {doubt}was never checked: {options} tries it."]
 
 
-def _cautions(search: _Search, reached: int, at_once: int, chosen: Choice) -> list[str]:
+def _cautions(search: _Search, reached: int, chosen: Choice) -> list[str]:
     question, scenario, said = search.question, search.scenario, []
     most, own = predictor_record.most_steps(question), tuning.steps_in_a_round(question, chosen.P, chosen.K)
     for name, values in (("K", search.steps), ("P", search.exchanges)):
@@ -641,8 +640,6 @@ def _cautions(search: _Search, reached: int, at_once: int, chosen: Choice) -> li
     lost = search.number() - reached
     if lost:
         said.append(f"Left out, as the target is not reached: {counted(lost, 'choice')}.")
-    if at_once:
-        said.append(f"Left out, as no run on record met a target in its first round: {counted(at_once, 'choice')}.")
     if scenario.known["L"].origin == "default":
         L = scenario.number("L")
         said.append(f"L was not given: learning rates are for L = {L:g}, as of networks on images. They scale as 1/L.")

@@ -249,17 +249,6 @@ def choices(
     return found
 
 
-def judged(question: Question, every: Sequence[Choice]) -> list[Choice]:
-    """Those of a kind that runs on record tell of: of a topology that has others none that takes one round.
-
-    There a prediction is at its own lower end, and what takes the least is likely to be where it just gets there.
-    """
-    if math.isinf(on_record(question)):
-        return [*every]
-    later = {one.topology for one in every if one.rounds > 1}
-    return [one for one in every if one.rounds > 1 or one.topology not in later]
-
-
 def weighed(aim: Aim, budget: Budget) -> tuple[Aim, ...]:
     """What choices are compared in: time and traffic, and what else is to be least or has a budget."""
     return tuple(dict.fromkeys(("time", "traffic", aim, *budget.limits)))
