@@ -229,9 +229,9 @@ def _decided(found: Mapping[str, Mapping[str, Standing]], beside: Sequence[Basel
     cases = tuple(_by_sharing(one, by, beside) for one, by in found.items())
     text = _sentence(cases[0], next(iter(found)), found, tuple(one for one in beside if isinstance(one, Baseline)))
     here = next(iter(next(iter(found.values())).values()))
-    unserved = here.scenario.network.tiers < here.scenario.depth and "star-star" in here.totals
-    if unserved and _is_one_algorithm(here.question, "star-star", "star"):
-        text += " Without group servers Star-Star is FedAvg."
+    unserved, first = here.scenario.network.tiers < here.scenario.depth, here.question.reference
+    if unserved and _is_one_algorithm(here.question, first, "star"):
+        text += f" Without group servers {title(first)} is FedAvg."
     whole = cases[0].replaced(value="", text=text)
     if len(cases) == 1 or all((case.status, case.best) == ("best", whole.best) for case in cases):
         return whole

@@ -227,11 +227,12 @@ class Figure:
             ]
             for i in thinned(len(self.rows), max(2, high - 1), own_row)
         ]
-        axis, first, last = "", *(self.ticks[kept[end]] for end in (0, -1))
+        axis, ends = "", 0
         for place in thinned(len(kept), TICKS):
             if wide * place >= len(axis) + bool(axis):  # else its text would run into the one before
-                axis = axis.ljust(wide * place) + self.ticks[kept[place]]
-        axis = axis if axis.endswith(last) else f"{first} to {last}"
+                axis, ends = axis.ljust(wide * place) + self.ticks[kept[place]], place
+        if ends < len(kept) - 1:
+            axis = " to ".join(self.ticks[kept[end]] for end in (0, -1))
         return [*lines, [(" " * (margin + 1) + axis, "")]]
 
 

@@ -695,11 +695,11 @@ def _footprint(written: Written) -> bool:
     return written.get("plan.objective") in FOOTPRINT or written.says("footprint")
 
 
-def _rates(written: Written, known: Table) -> Rates | None:
-    """Resolve what devices, links and the grid take, where anything of it was written."""
+def _rates(written: Written, known: Table, *, asked: bool = False) -> Rates | None:
+    """Resolve what devices, links and the grid take, where it is asked for or anything of it was written."""
     names = link_names(written.depth)
     of_links = [f"network.{name}.{part}" for name in names for part in ("energy", "price")]
-    if not _footprint(written) and all(written.get(key) is None for key in of_links):
+    if not (asked or _footprint(written)) and all(written.get(key) is None for key in of_links):
         return None
 
     def one(key: str, symbol: str, unit: str, preset: Preset | None = None, part: str = "value") -> Coefficient | None:
@@ -737,7 +737,7 @@ def with_rates(scenario: Scenario) -> Scenario:
     if scenario.rates is not None:
         return scenario
     known = dict(scenario.known)
-    rates = _rates(Written({"plan.objective": "energy"}, str, scenario.names), known)
+    rates = _rates(Written({}, str, scenario.names), known, asked=True)
     return replace(scenario, known=known, rates=rates)
 
 

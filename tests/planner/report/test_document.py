@@ -259,3 +259,5 @@ def test_a_map_keeps_to_a_page_and_its_labels_to_the_columns() -> None:
 def test_a_narrow_map_has_the_label_of_its_right_end_too() -> None:
     narrow = Figure("Best topology", (("1 s", (("SS", ""),) * 5),), ("533 kbit/s", "3", "16", "90", "480 Mbit/s"))
     assert narrow.lines(80)[-1] == [("    533 kbit/s to 480 Mbit/s", "")]
+    alike = Figure("Best topology", (("1 s", (("SS", ""),) * 2),), ("1.25 Mbit/s", "5 Mbit/s"))  # one ends as the other
+    assert alike.lines(80)[-1] == [("    1.25 Mbit/s to 5 Mbit/s", "")]
