@@ -327,8 +327,8 @@ def test_stars_wait_for_the_missing_as_long_as_is_said_where_compute_times_vary(
     network = Network.two_tier(2, NETWORK.client_link, Link(1e15, 1e15))
     settings = Availability(client=client, policy="skip", detect=detect)
     found = attended("star-star", settings, network, Compute(0.5, Straggler("lognormal", 0.5)), G=5, M=8, P=P)
-    # 3000 rounds are good to half a percent; that a pass without the missing lasts as long as one of all costs the rest
-    assert found.slower == pytest.approx(stays.max(axis=1).mean() / base.mean(), rel=0.02)
+    # four standard deviations of such a mean over seeds
+    assert found.slower == pytest.approx(stays.max(axis=1).mean() / base.mean(), rel=0.01)
 
 
 def test_slower_devices_shorten_no_wait_where_transfers_that_share_a_link_overlap_work() -> None:
