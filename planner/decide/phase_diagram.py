@@ -63,6 +63,12 @@ class Axis(Part):
     unit: str
     values: tuple[float, ...]
     now: float = field("in the scenario")
+    name: str = field("its words, with the names of tiers", default="")
+
+    @property
+    def words(self) -> str:
+        """The input for people."""
+        return self.name or input_words(self.parameter)
 
 
 class Phase(Kept):
@@ -155,8 +161,8 @@ def phase(scenario: Scenario, asked: str, among: Sequence[str] = (), cells: int 
         resolution=scenario.resolution,
         among=competing,
         sharing=str(scenario.known[SHARING].value) if objective in CLOCKED and is_open(SHARING, scenario) else "",
-        x=_axis(sides[0][0], x),
-        y=_axis(sides[1][0], y),
+        x=_axis(sides[0][0], x, scenario),
+        y=_axis(sides[1][0], y, scenario),
         first=table(lambda i, j: competing[winner[i, j]] if reached(i, j) else None),
         tied=table(lambda i, j: tuple(t for t, ties in zip(competing, tied[:, i, j], strict=True) if ties)),
         margin=table(lambda i, j: float(margin[i, j]) if math.isfinite(margin[i, j]) else None),
@@ -167,8 +173,9 @@ def phase(scenario: Scenario, asked: str, among: Sequence[str] = (), cells: int 
     )
 
 
-def _axis(each: Input, values: Array) -> Axis:
-    return Axis(parameter=each.name, unit=each.unit, values=tuple(float(v) for v in values), now=float(each.value))
+def _axis(each: Input, values: Array, scenario: Scenario) -> Axis:
+    whole, name = tuple(float(v) for v in values), input_words(each.name, scenario.tier_names)
+    return Axis(parameter=each.name, unit=each.unit, values=whole, now=float(each.value), name=name)
 
 
 class _Grid:

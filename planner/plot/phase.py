@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.decide.phase_diagram import OUTSIDE, Axis, Phase, source
-from planner.io.wording import input_words, names, one_of, percent, title
+from planner.io.wording import names, one_of, percent, title
 from planner.plot import FAINT, INK, PAGE, PALETTE, Drawing, Floats, Look, figure, looks, style
 from planner.plot.lettering import halo, heading, within
 from planner.scenario.units import format_amount
@@ -79,7 +79,7 @@ def says(found: Phase) -> str:
     shares = {t: cells.count(t) / len(cells) for t in found.among if t in cells}
     parts = ", ".join(f"{title(t)} in {percent(share)} of the cells" for t, share in shares.items())
     ends = " and ".join(
-        f"{input_words(a.parameter)} from {format_amount(a.values[0], a.unit)} to {format_amount(a.values[-1], a.unit)}"
+        f"{a.words} from {format_amount(a.values[0], a.unit)} to {format_amount(a.values[-1], a.unit)}"
         for a in (found.x, found.y)
     )
     return f"Best topology by {found.objective} over {ends}: {parts}."
@@ -175,7 +175,7 @@ def _scale(axes: Any, axis: Axis, side: str, ends: Floats) -> None:
     """Logarithmic, with ticks as people write them."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
 
-    meaning = MEANING.get(axis.parameter, input_words(axis.parameter))
+    meaning = MEANING.get(axis.parameter, axis.words)
     axes.set(**{f"{side}scale": "log", f"{side}lim": (ends[0], ends[-1]), f"{side}label": meaning})
     drawn = getattr(axes, f"{side}axis")
     decades = math.log10(ends[-1] / ends[0])

@@ -227,12 +227,14 @@ class Figure:
             ]
             for i in thinned(len(self.rows), max(2, high - 1), own_row)
         ]
-        axis, ends = "", 0
-        for place in thinned(len(kept), TICKS):
-            if wide * place >= len(axis) + bool(axis):  # else its text would run into the one before
-                axis, ends = axis.ljust(wide * place) + self.ticks[kept[place]], place
-        if ends < len(kept) - 1:
-            axis = " to ".join(self.ticks[kept[end]] for end in (0, -1))
+        axis, ends, last = "", 0, len(kept) - 1
+        for place in thinned(len(kept), len(kept) if len(kept) <= 2 * TICKS else TICKS):
+            at, label = wide * place, self.ticks[kept[place]]
+            # else its text would run into the one before, or into the last
+            if at >= len(axis) + bool(axis) and (place in (0, last) or at + len(label) < wide * last):
+                axis, ends = axis.ljust(at) + label, place
+        if ends < last:
+            axis = " to ".join(self.ticks[kept[end]] for end in (0, last))
         return [*lines, [(" " * (margin + 1) + axis, "")]]
 
 

@@ -478,7 +478,7 @@ def _letters(answer: Answer, blocks: Sequence[Block]) -> str:
     columns = (column.name for block in blocks if isinstance(block, Table) for column in block.columns)
     used = dict.fromkeys(re.findall(r"\b(?:n|S|P|delta)\d\b", "\n".join((*_texts(blocks), *columns))))
     if not used or not answer.tier_names:
-        return "digits: tiers from the top" if used else ""
+        return "".join(f"{one}: {one[:-1]} of tier {one[-1]} from the top" for one in list(used)[:1])
     return ", ".join(f"{letter}: {answer.words(letter)}" for letter in used)
 
 

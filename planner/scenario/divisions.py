@@ -178,8 +178,8 @@ def _searched(written: Written, clients: int) -> tuple[list[int], list[str]]:
         near = [g for g in near_divisors(clients) if least <= g <= most]
         if len(near) > len(fitting):
             warnings.append(
-                f"{clients} clients divide into groups of one size in {len(fitting)} "
-                f"way{'s' * (len(fitting) != 1)} that fit{'s' * (len(fitting) == 1)}. So groups that differ by one "
+                f"{clients} clients divide into groups of one size in {len(fitting) or 'no'} "
+                f"way{'s' * (len(fitting) > 1)} that fit{'s' * (len(fitting) < 2)}. So groups that differ by one "
                 f"client are searched too, if they fill {percent(1 - SPARE)} of the places of equal ones. For them the "
                 "bounds take the mean size, rounded. Time and traffic take all groups to be as large as the largest."
             )

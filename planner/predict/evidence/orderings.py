@@ -228,9 +228,10 @@ def not_covered(question: Question) -> list[str]:
     if question.predictor.measured or predictor_record.of(question) is not None or (covered and factor == 1):
         return []
     if predictor_record.of_depth(question):
+        lead = f"A lead of less than {factor:.2g}x is a toss-up. " * (len(question.topologies) > 1)
         return [
-            f"A lead of less than {factor:.2g}x is a toss-up. In races of {question.depth} tiers nine of ten ratios of "
-            "two topologies were predicted within that factor."
+            f"{lead}In races of {question.depth} tiers nine of ten ratios of two topologies were predicted within "
+            f"{'that factor' if lead else f'a factor {factor:.2g}'}."
         ]
     tiers = f"{question.depth} tier{'s' if question.depth > 1 else ''}"
     lacks = f"No run on record had such trees ({tiers})"

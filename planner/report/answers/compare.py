@@ -306,9 +306,9 @@ def _facts(answer: Compared, listed: int) -> Iterator[tuple[str, str]]:
         if None not in values and targets[0]["metric"] == targets[1]["metric"]:
             one = ""
             if answer.compare["second_to_first_target"]:
-                name = shortened(sides[0]["name"], LONGEST)
+                name, second = (shortened(side["name"], LONGEST) for side in sides)
                 turned = f"in the other order {values[1]:.3g}, where ratios may differ"
-                one = f"; {ONE_TARGET}: {values[0]:.3g}, of {name}; {turned}"
+                one = f"; {ONE_TARGET}: {second} to {values[0]:.3g}, of {name}; {turned}"
             yield "Targets", f"{targets[0]['metric']} {values[0]:.3g} and {values[1]:.3g}{one}"
         else:
             yield "Targets", " and ".join(target["defined_by"] for target in targets)

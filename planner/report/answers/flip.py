@@ -13,7 +13,7 @@ from planner.decide.sensitivity import Change, Flips, lasts_until
 from planner.decide.settings import Setting
 from planner.io.answers import Verdict
 from planner.io.listings import Listing, listing
-from planner.io.wording import counted, input_words, join_with_limit, names_or, one_of, percent, times, title
+from planner.io.wording import counted, join_with_limit, names_or, one_of, percent, times, title
 from planner.io.wording import names as join_names
 from planner.report.document import COLUMNS as WIDE
 from planner.report.document import Cell, Column, Document, Figure, Section, Sentences, Table, numeric
@@ -268,7 +268,7 @@ def letters(tied: Sequence[str]) -> str:
 def map_document(found: Phase) -> Listing:
     """Say which topology is best over two inputs."""
     by, (x, y) = found.objective, (found.x, found.y)
-    says = f"Best topology by {by}, over {input_words(x.parameter)} and {input_words(y.parameter)} ({source(found)})"
+    says = f"Best topology by {by}, over {x.words} (across) and {y.words} ({source(found)})"
     upwards = range(len(y.values))
     rows = tuple(
         (format_amount(y.values[i], y.unit), tuple(_cell(found, i, j) for j in range(len(x.values))))
@@ -324,7 +324,7 @@ def _cell(found: Phase, i: int, j: int) -> tuple[str, str]:
 def _place(found: Phase, x: float, y: float) -> str:
     """Values of the two inputs in words."""
     each = ((found.x, x), (found.y, y))
-    return ", ".join(f"{input_words(axis.parameter)} {format_amount(value, axis.unit)}" for axis, value in each)
+    return ", ".join(f"{axis.words} {format_amount(value, axis.unit)}" for axis, value in each)
 
 
 def _at(found: Phase) -> tuple[int, int] | None:

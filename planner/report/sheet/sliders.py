@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from planner.cost.linear import WORK, terms
 from planner.decide.recommendation import Recommendation, Row
 from planner.decide.single_tier import Baseline, baselines
-from planner.io.wording import CASES, input_words
+from planner.io.wording import CASES
 from planner.predict.question import Question, ask, with_default_order
 from planner.report.page import duration
 from planner.scenario.units import format_amount
@@ -39,7 +39,7 @@ def html(answer: Answer | None, scenario: Scenario | None) -> Iterator[str]:
     found = {} if question.availability is not None else dict(_cases(answer, question))
     if not found:
         return
-    controls = list(_controls(question))
+    controls = list(_controls(question, answer))
     data = json.dumps({"cases": found, "reach": REACH, "steps": STEPS}, allow_nan=False)
     yield f'<section id="sliders" data-model="{escape(data)}" hidden><h2>Other links, model or work</h2>'
     yield '<p class="note">Rounds stay those of the answer above; times are computed again here, without a network.</p>'
@@ -65,13 +65,13 @@ def html(answer: Answer | None, scenario: Scenario | None) -> Iterator[str]:
     yield "</section>"
 
 
-def _controls(question: Question) -> Iterator[tuple[str, str, float, str]]:
+def _controls(question: Question, answer: Recommendation) -> Iterator[tuple[str, str, float, str]]:
     """Yield name, label, value and unit of every number that has a slider: those that are not 0."""
     links = question.network.named.items()
     moved = [(f"{name}.{part}", getattr(link, part)) for name, link in links for part in ("up", "down", "latency")]
     for name, value in (*moved, (SIZE, question.model_bytes), (WORK, question.compute.step_time)):
         if value > 0:
-            yield name, input_words(name), float(value), UNITS[name.rpartition(".")[2]]
+            yield name, answer.words(name), float(value), UNITS[name.rpartition(".")[2]]
 
 
 def _cases(answer: Recommendation, question: Question) -> Iterator[tuple[str, list[Data]]]:

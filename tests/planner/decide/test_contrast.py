@@ -366,8 +366,8 @@ def test_where_targets_differ_ratios_are_of_the_second_to_the_target_of_the_firs
     assert turned.compare["sides"][1]["target"]["value"] == own
     for answer, one, other in ((found, found, turned), (turned, turned, found)):
         aims = [side.compare["sides"][0]["target"]["value"] for side in (one, other)]
-        which = one.compare["sides"][0]["name"]
-        said = f"same target: {aims[0]:.3g}, of {which}; in the other order {aims[1]:.3g}, where ratios may differ"
+        which, second = (side["name"] for side in one.compare["sides"])
+        said = f"same target: {second} to {aims[0]:.3g}, of {which}; in the other order {aims[1]:.3g}, where ratios may"
         assert said in " ".join(str(answer).split())
     assert planner.compare(paths[0], paths[0]).compare["second_to_first_target"] is None
     for path in paths:  # a loss is no target of accuracy

@@ -1282,6 +1282,13 @@ def test_link_sharing_of_a_preset_comes_before_numbers(tmp_path: Path) -> None:
     assert numbers.rows[0].parameter == "sigma" and "sigma" in numbers.verdict.text
 
 
+def test_maps_call_inputs_by_the_names_of_tiers(plan) -> None:
+    out = plan("flip", "--config", "examples/regions.toml", "--map", "server_uplink,n3", "--cells", "3")[1]
+    said = " ".join(out.split())
+    assert "over edge server uplink (across) and phones of an edge server (" in said
+    assert "[] the scenario: edge server uplink 1" in said and "n3" not in said
+
+
 def test_a_map_of_one_topology_says_so(plan) -> None:
     asked = ("-G", "6", "-M", "25", "-H", "both", "--link-sharing", "per-server", "--cells", "4")
     code, out, _ = plan("flip", *asked, "--map", "K,uplink")

@@ -57,6 +57,8 @@ def test_a_tier_of_one_child_is_as_if_it_were_not_there() -> None:
 def test_one_topology_may_be_named() -> None:
     answer = planner.recommend(tiers="ring:2/star:3/ring:4", heterogeneity="both", **FAST)
     assert [row.id for row in answer.ranking] == ["ring-star-ring"]
+    said = " ".join(one.text for one in answer.warnings)  # it has no lead over another
+    assert "lead" not in said and f"were predicted within a factor {factor_of_three_tiers():.2g}." in said
 
 
 @pytest.mark.slow

@@ -384,6 +384,8 @@ def test_a_prime_number_of_clients_is_divided_and_the_answer_says_how_unequally(
     prime = answer(N=101, H="zeta=1", target=0.05)
     assert {d.groups for d in prime.recommend.divisions} == set(near_divisors(101)) >= {1, 7, 101}
     assert any("differ by one client" in w and "fill 95 %" in w for w in (one.text for one in prime.warnings))
+    none = planner.load_scenario(clients=101, G="2:5").warnings
+    assert any("divide into groups of one size in no way that fits. So groups" in one for one in none)
     seven = next(d for d in prime.recommend.divisions if d.groups == 7)  # four of 14 and three of 15
     deviates = f"zeta={math.sqrt(94 / 100)!r},delta={math.sqrt(6 / 100)!r}"
     mean, largest = (alone(G=7, M=m, H=deviates, target=0.05)[str(seven.best)] for m in (14, 15))

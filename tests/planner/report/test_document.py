@@ -243,6 +243,17 @@ def test_a_code_that_is_none_names_the_nearest_and_how_to_list_them(code: str, s
     assert str(refused.value).endswith("`hfl-plan explain` lists all codes.")
 
 
+@pytest.mark.parametrize(
+    ("labels", "shown"),
+    [("1 2 3 6 10 18 32", "1 2 3 6 10  32"), ("1 1.78 3 10.5 18 32", "1 1.78    32")],
+)
+def test_as_many_columns_of_a_small_map_are_labelled_as_have_room(labels: str, shown: str) -> None:
+    """Of seven columns two had no number though there was room for it; the last always has its own."""
+    ticks = tuple(labels.split())
+    [*_, [(axis, _)]] = Figure("A map", (("9", (("SS", ""),) * len(ticks)),), ticks).lines(80)
+    assert axis.strip() == shown
+
+
 def test_a_map_keeps_to_a_page_and_its_labels_to_the_columns() -> None:
     """33 rows of 33 cells took 40 lines, and the last label ended in column 86."""
     labels = tuple(f"{value} Mbit/s" for value in range(100, 133))

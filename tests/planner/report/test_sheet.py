@@ -19,11 +19,13 @@ from test_cli import ROOT
 from test_document import HOSTILE, WHOLE
 from test_uniform import leaves, parameters
 
+import planner
 from hflbounds.extras import install
 from planner.io.wording import two
+from planner.predict.question import ask
 from planner.report.document import Amount, Column, Document, Facts, Section, Sentences, Table
 from planner.report.render import render
-from planner.report.sheet import Beside, drawing, sheet
+from planner.report.sheet import Beside, drawing, sheet, sliders
 from planner.scenario.resolve import load
 from planner.scenario.units import format_duration
 
@@ -201,6 +203,14 @@ def test_its_rows_are_the_csv_and_its_scenario_asks_the_same(phones: Path, plan,
     file.write_text(text, encoding="utf-8")
     told = {"problem.sigma": ("--sigma", "0.5:2"), "plan.seed": ("--seed", "3")}
     assert load(file) == load(Path(PHONES), told)
+
+
+@pytest.mark.usefixtures("unflipped")
+def test_sliders_are_called_by_the_names_of_tiers() -> None:
+    file = ROOT / "examples" / "regions.toml"
+    answer = planner.recommend(file, details=False, settings={"plan.draws": 0})
+    labels = [label for _, label, *_ in sliders._controls(ask(load(file)), answer)]
+    assert {"region uplink", "edge server uplink", "phone uplink"} < {*labels}
 
 
 @pytest.mark.usefixtures("unflipped", "undrawn")

@@ -83,5 +83,5 @@ def test_letters_of_tiers_are_explained_below_a_page(tmp_path: Path) -> None:
         "\n".join(f'[[fleet.tiers]]\nname = "{name}"\ncount = {n}\npasses = {passes}' for name, n, passes in tiers)
     )
     assert "P3: passes of a site" in str(planner.tune(config=named)).splitlines()[-1]
-    assert "digits: tiers from the top" in str(planner.tune(tiers="3/4/10")).splitlines()[-1]
-    assert "digits" not in str(planner.tune(G=4, M=10))
+    assert "P3: P of tier 3 from the top" in str(planner.tune(tiers="3/4/10")).splitlines()[-1]
+    assert "from the top" not in str(planner.tune(G=4, M=10))
