@@ -13,6 +13,7 @@ import numpy as np
 from hflbounds.topology import tier_symbols
 from planner.data import label_shift, skew
 from planner.data.dirichlet import concentrations
+from planner.data.heterogeneity import PROBLEM, one_label
 from planner.data.label_counts import LabelCounts, read_counts, read_gram
 from planner.data.label_shift import Counts, Interval, Measured, Weighting
 from planner.data.profile import from_counts
@@ -372,7 +373,10 @@ def _facts(answer: Measurement) -> Iterator[tuple[str, str]]:
     if data["scale"]["known"]:
         yield "Scale", ", ".join(f"{tier['symbol']} = {tier['deviation']:.4g}" for tier in data["tiers"][::-1])
     else:
-        yield "Unknown", "the absolute scale: label counts give the ratio only"
+        scale = one_label(PROBLEM["sigma"], data["labels"])  # as `recommend` has it
+        squares = {tier["symbol"]: tier["squared"]["value"] or 0.0 for tier in data["tiers"][::-1]}
+        assumed = [f"{symbol} = {scale * math.sqrt(square):.2g}?" for symbol, square in squares.items()]
+        yield "Unknown", f"the absolute scale: label counts give the ratio only. recommend assumes {', '.join(assumed)}"
 
 
 def _details(data: Mapping[str, Any], cautions: Sequence[str]) -> Iterator[tuple[str, Iterable[str]]]:

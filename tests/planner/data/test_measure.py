@@ -477,6 +477,9 @@ def test_measure_says_the_ratio_and_that_the_scale_is_unknown(plan, tmp_path: Pa
     code, out, err = plan("measure", str(file))
     assert (code, err) == (0, "")
     assert "Unknown  the absolute scale" in out
+    known = planner.load_scenario(data=str(file)).known  # the page says what this takes, as an assumption
+    taken = ", ".join(f"{name} = {known[name].value:.2g}?" for name in ("zeta", "delta"))
+    assert f"recommend assumes {taken}" in " ".join(out.split()) and "? assumed" in out
     assert "30 clients, 4 labels, 2,400 samples" in out
     assert "within groups" in out
     code, out, err = plan("measure", str(file), "--json")
