@@ -3,7 +3,7 @@
     python benchmarks/measured_curves.py --store curves.db               # runs what is missing
     python benchmarks/measured_curves.py --store curves.db --role design,kept  # a part of it
     python benchmarks/measured_curves.py --store curves.db --write docs/evidence/measured_curves.csv  # of what there is
-    python benchmarks/measured_curves.py --store steps.db --role steps,steps2 --write docs/evidence/measured_steps.csv
+    python benchmarks/measured_curves.py --store steps.db --role steps,steps2,passes --write docs/evidence/measured_steps.csv
 
 Fashion-MNIST averaged to 14 x 14 pixels, letters and 5,000 digits of MNIST; softmax regression, a perceptron with 48
 hidden units, a small convolutional network on all 28 x 28 pixels; the four schemes of zhou2026, Appendix B.1 (Dirichlet
@@ -19,7 +19,8 @@ which judges how much less rings gain than is predicted; and ``long``, of
 200 rounds or 2,000, three noise seeds, more group rounds and networks with convolutions, which judges answers that
 draw errors of all others. ``conv`` are small convolutional networks alone, which judge what is said of them. Each
 problem of ``steps`` and ``steps2`` is run with 2, 4 and 12 local steps: what is said of steps is chosen on the first,
-and the second judges it. Written are, for each topology, quantity and noise seed, the smoothed least over rates at some
+and the second judges it. ``passes`` are the same problems with 2 local steps and more group rounds, which judge what is
+said of these. Written are, for each topology, quantity and noise seed, the smoothed least over rates at some
 rounds and the rate that has it: what `benchmarks/real_record.py` reads.
 """
 
@@ -31,7 +32,7 @@ import itertools
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -50,8 +51,9 @@ WRITTEN = (*range(1, 31), 36, 46, 60, 80, 98, 120, 200, 400, 800, 1400, 2000)
 RATED = (4, 7, 18, 46, 98)  # rounds at which the best rate is written
 TOPOLOGIES = tuple(all_topologies(2))
 SCHEMES = ("iid", "intra", "inter", "both")
-ROLES = ("design", "second", "kept", "kept2", "kept3", "kept4", "kept5", "long", "many", "conv", "steps", "steps2")
+ROLES = ("design", "second", "kept", "kept2", "kept3", "kept4", "kept5", "long", "many", "conv", "steps", "steps2", "passes")
 STEPS = {2: 80, 4: 80, 12: 80, 48: 40}  # local steps of one problem, and the rounds that are run with them
+PASSES = {4: 80, 12: 60}  # the same of group rounds, with 2 local steps
 SIZES = {  # samples; of them for the test
     "fashion": (20000, 4000), "mnist5k": (5000, 1000), "texture": (5500, 1000), "optdigits": (5600, 1000),
     "satimage": (6400, 1200), "channels": (10000, 2000), "conv": (5000, 1000),
@@ -193,7 +195,7 @@ def settings() -> tuple[Setting, ...]:
     ]
     return (
         *out, *judging(), *judging_fits(), *judging_longer(), *judging_steps(), *convolutions(), *steps(),
-        *judging_gains(),
+        *judging_gains(), *passes(),
     )  # fmt: skip
 
 
@@ -282,6 +284,14 @@ def steps() -> Iterator[Setting]:
                 role=("steps", "steps2")[half], data=name, hidden=48, scheme=scheme, fleet=(*fleet, 1, K),
                 seed=101 + 8 * half + 4 * block + i, rounds=rounds,
             )  # fmt: skip
+
+
+def passes() -> Iterator[Setting]:
+    """The settings ``passes``: the problems of ``steps`` and ``steps2`` with more group rounds, of 2 local steps each."""
+    for one, (P, rounds) in itertools.product(steps(), PASSES.items()):
+        G, M, _, K = one.fleet
+        if min(STEPS) == K:
+            yield replace(one, role="passes", fleet=(G, M, P, K), rounds=rounds)
 
 
 def cell(setting: Setting, topology: str, rates: tuple[float, ...], seeds: tuple[int, ...] | None = None) -> Cell:
@@ -409,7 +419,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run what the store lacks."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--store", type=Path, required=True, help="file of the results; made, or gone on with")
-    parser.add_argument("--role", default=",".join(ROLES[:-2]), help=f"settings, of {', '.join(ROLES)}")
+    parser.add_argument("--role", default=",".join(ROLES[:-3]), help=f"settings, of {', '.join(ROLES)}")
     parser.add_argument("--noise", type=int, help="then one run more of everything, with this seed")
     parser.add_argument("--within", type=float, default=float("inf"), help="minutes after which no more is begun")
     parser.add_argument("--write", type=Path, help="run nothing, and write what there is")
