@@ -3,7 +3,8 @@
     python benchmarks/measured_curves.py --store curves.db               # runs what is missing
     python benchmarks/measured_curves.py --store curves.db --role design,kept  # a part of it
     python benchmarks/measured_curves.py --store curves.db --write docs/evidence/measured_curves.csv  # of what there is
-    python benchmarks/measured_curves.py --store steps.db --role steps,steps2,passes --write docs/evidence/measured_steps.csv
+    python benchmarks/measured_curves.py --store steps.db --role steps,steps2 --write docs/evidence/measured_steps.csv
+    python benchmarks/measured_curves.py --store steps.db --role passes --write docs/evidence/measured_passes.csv
 
 Fashion-MNIST averaged to 14 x 14 pixels, letters and 5,000 digits of MNIST; softmax regression, a perceptron with 48
 hidden units, a small convolutional network on all 28 x 28 pixels; the four schemes of zhou2026, Appendix B.1 (Dirichlet
@@ -51,7 +52,8 @@ WRITTEN = (*range(1, 31), 36, 46, 60, 80, 98, 120, 200, 400, 800, 1400, 2000)
 RATED = (4, 7, 18, 46, 98)  # rounds at which the best rate is written
 TOPOLOGIES = tuple(all_topologies(2))
 SCHEMES = ("iid", "intra", "inter", "both")
-ROLES = ("design", "second", "kept", "kept2", "kept3", "kept4", "kept5", "long", "many", "conv", "steps", "steps2", "passes")
+USUAL = ("design", "second", "kept", "kept2", "kept3", "kept4", "kept5", "long", "many", "conv")  # unless told
+ROLES = (*USUAL, "steps", "steps2", "passes")
 STEPS = {2: 80, 4: 80, 12: 80, 48: 40}  # local steps of one problem, and the rounds that are run with them
 PASSES = {4: 80, 12: 60}  # the same of group rounds, with 2 local steps
 SIZES = {  # samples; of them for the test
@@ -287,7 +289,7 @@ def steps() -> Iterator[Setting]:
 
 
 def passes() -> Iterator[Setting]:
-    """The settings ``passes``: the problems of ``steps`` and ``steps2`` with more group rounds, of 2 local steps each."""
+    """The settings ``passes``: the problems of ``steps`` and ``steps2`` with more group rounds of 2 local steps."""
     for one, (P, rounds) in itertools.product(steps(), PASSES.items()):
         G, M, _, K = one.fleet
         if min(STEPS) == K:
@@ -419,7 +421,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run what the store lacks."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--store", type=Path, required=True, help="file of the results; made, or gone on with")
-    parser.add_argument("--role", default=",".join(ROLES[:-3]), help=f"settings, of {', '.join(ROLES)}")
+    parser.add_argument("--role", default=",".join(USUAL), help=f"settings, of {', '.join(ROLES)}")
     parser.add_argument("--noise", type=int, help="then one run more of everything, with this seed")
     parser.add_argument("--within", type=float, default=float("inf"), help="minutes after which no more is begun")
     parser.add_argument("--write", type=Path, help="run nothing, and write what there is")
