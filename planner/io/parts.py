@@ -104,6 +104,8 @@ class Part:
 
 
 def _plain(value: Any) -> Any:
+    if value is None or type(value) in (float, int, str, bool):  # first, as nearly all are
+        return value
     if hasattr(value, "to_json"):  # a part, or a number with an interval
         return value.to_json()
     if isinstance(value, tuple | list):
