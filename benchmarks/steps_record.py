@@ -1,14 +1,15 @@
-"""What more local steps save: rounds that runs took fewer of, beside what is predicted.
+"""What more local steps or group rounds save: rounds that runs took fewer of, beside what is predicted.
 
     python benchmarks/steps_record.py                                       # a table
     python benchmarks/steps_record.py --write planner/data/steps_record.csv   # what `hfl-plan tune` shows
 
-Reads ``docs/evidence/measured_steps.csv``, which `measured_curves.py` makes of its settings ``steps`` and ``steps2``,
-and ``measured_profiles.csv``. A problem was run with 2, 4, 12 and 48 local steps. A target is the training loss that
-Star-Star with 2 has after 18 or 46 rounds; a gain is the rounds of a topology with 2 local steps to it over those with
-more, each at its own best rate, where both are after the first round and within the run. How far a gain is off is the
-measured one over the predicted one, in logarithms, over the logarithm of how many times as many steps there are. What
-is predicted for over 12 local steps knows nothing of the problem's family (`many_steps.unseen`).
+Reads ``docs/evidence/measured_steps.csv`` and ``measured_passes.csv``, which `measured_curves.py` makes of its settings
+``steps``, ``steps2`` and ``passes``, and ``measured_profiles.csv``. A problem was run with 2, 4, 12 and 48 local steps,
+and with 4 and 12 group rounds of 2. A target is the training loss that Star-Star with one of 2 has after 18 or 46
+rounds; a gain is the rounds of a topology with one of 2 to it over those with more, each at its own best rate, where
+both are after the first round and within the run. How far a gain is off is the measured one over the predicted one, in
+logarithms, over the logarithm of how many times as many steps there are. What is predicted for over 12 local steps in
+a round knows nothing of the problem's family (`many_steps.unseen`).
 """
 
 from __future__ import annotations
@@ -25,52 +26,57 @@ import numpy as np
 from many_steps import unseen
 from real_record import ROOT, SCHEMES, TOPOLOGIES, Curves, asked, crossing, kind_of, profile_of, settings, written
 
-FEWEST = 2  # local steps that others are compared with
-MORE = (12, 48)  # that there is a record of
-AFTER = (18, 46)  # rounds of Star-Star with them
+FEWEST = 1, 2  # P and K that others are compared with
+MORE = ((1, 12), (1, 48), (4, 2), (12, 2))  # that there is a record of
+AFTER = (18, 46)  # rounds of Star-Star with the fewest
+FILES = ("measured_steps.csv", "measured_passes.csv")
 TELLS = {"profile": partial(profile_of, fades=True), "kind": kind_of}
 
 
-def gains(path: Path = ROOT / "measured_steps.csv") -> Iterator[dict[str, object]]:
-    """A row for every problem, target, topology and number of steps, and for what is told."""
-    problems: dict[tuple[str, ...], dict[int, Curves]] = {}
-    for one in settings(path):
-        key = tuple(one.told[name] for name in ("role", "data", "scheme", "seed"))
-        problems.setdefault(key, {})[int(one.told["K"])] = one
-    for by_steps, after in itertools.product(problems.values(), AFTER):
-        few = by_steps[FEWEST]
+def gains() -> Iterator[dict[str, object]]:
+    """A row for every problem, target, topology, P and K, and for what is told."""
+    problems: dict[tuple[str, ...], dict[tuple[int, int], Curves]] = {}
+    for one in itertools.chain.from_iterable(settings(ROOT / name) for name in FILES):
+        key = tuple(one.told[name] for name in ("data", "scheme", "seed"))
+        problems.setdefault(key, {})[int(one.told["P"]), int(one.told["K"])] = one
+    for by_plan, after in itertools.product(problems.values(), AFTER):
+        few = by_plan[FEWEST]
         target = float(np.interp(after, few.rounds, few.reached("loss", "star-star")))
         for topology in TOPOLOGIES:
-            rounds = {K: crossing(one.rounds, one.reached("loss", topology), target) for K, one in by_steps.items()}
-            for K, (told, tell) in itertools.product(sorted(rounds.keys() - {FEWEST}), TELLS.items()):
-                if not (rounds[FEWEST] < few.rounds[-1] and 1 < rounds[K] < by_steps[K].rounds[-1]):
+            curves = ((plan, one.rounds, one.reached("loss", topology)) for plan, one in by_plan.items())
+            rounds = {plan: crossing(at, reached, target) for plan, at, reached in curves}
+            for plan, (told, tell) in itertools.product(sorted(rounds.keys() - {FEWEST}), TELLS.items()):
+                if not (rounds[FEWEST] < few.rounds[-1] and 1 < rounds[plan] < by_plan[plan].rounds[-1]):
                     continue
                 question = asked(few, after, "loss", "spectrum", tell(few) or {}).varied(predictor=unseen(few))
                 goal, values = question.goal(), question.values
                 few_, more = (
-                    float(question.predictor.rounds_to(question, topology, goal, {**values, "K": steps}))
-                    for steps in (FEWEST, K)
+                    float(question.predictor.rounds_to(question, topology, goal, {**values, "P": P, "K": K}))
+                    for P, K in (FEWEST, plan)
                 )
-                measured, predicted = rounds[FEWEST] / rounds[K], few_ / more
+                measured, predicted = rounds[FEWEST] / rounds[plan], few_ / more
+                times = math.prod(plan) / math.prod(FEWEST)
                 yield {
-                    **few.told, "K": K, "reference": after, "topology": topology, "told": told, "measured": measured,
-                    "predicted": predicted, "off": math.log(measured / predicted) / math.log(K / FEWEST),
+                    **few.told, "P": plan[0], "K": plan[1], "reference": after, "topology": topology, "told": told,
+                    "measured": measured, "predicted": predicted,
+                    "off": math.log(measured / predicted) / math.log(times),
                 }  # fmt: skip
 
 
 def record() -> list[dict[str, object]]:
-    """Quantiles of how far gains with more steps are off, by how many, what is told, kind of split and topology."""
+    """Quantiles of how far gains are off, by P and K, what is told, kind of split and topology."""
     rows, found = list(gains()), []
-    names = ("K", "told", "scheme", "topology")
+    names = ("P", "K", "told", "scheme", "topology")
     for key in itertools.product(MORE, TELLS, SCHEMES, TOPOLOGIES):
-        mine = [row for row in rows if tuple(row[name] for name in names) == key]
-        steps, told, scheme, topology = key
+        plan, told, scheme, topology = key
+        mine = [row for row in rows if tuple(row[name] for name in names) == (*plan, *key[1:])]
         off, measured, predicted = (
             np.array([row[name] for row in mine], float) for name in ("off", "measured", "predicted")
         )
         low, median, high = np.quantile(off, (0.1, 0.5, 0.9))
         found.append({
-            "predictor": "spectrum", "metric": "loss", "K": steps, "told": told, "scheme": scheme, "topology": topology,
+            "predictor": "spectrum", "metric": "loss", "P": plan[0], "K": plan[1], "told": told, "scheme": scheme,
+            "topology": topology,
             "rows": len(mine), "problems": len({(row["data"], row["seed"]) for row in mine}),
             "measured": f"{np.median(measured):.3g}", "predicted": f"{np.median(predicted):.3g}",
             "low": f"{low:.3g}", "median": f"{median:.3g}", "high": f"{high:.3g}",
