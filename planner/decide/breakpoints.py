@@ -73,7 +73,7 @@ HALVES = 2  # then an interval with a change is cut into so many
 
 
 class Stretch(Part):
-    """A stretch of an input over which the same topologies stay within the resolution of the best."""
+    """A stretch of an input over which topologies stay best, until others take less, and then by the resolution."""
 
     low: float | int
     high: float | int
@@ -525,7 +525,7 @@ class _Walk:
         return tuple(self.among[i] for i in order if tied[i] and self.among[i] not in self.first)
 
     def stages(self, seen: _Seen) -> tuple[Stretch, ...]:
-        """The fewest topologies that are within the resolution of the best, one after the other, seen from now."""
+        """The fewest topologies that stay best, one after the other, seen from now."""
         below, above = (self.stretches(seen, side) for side in (-1, 1))
         (far_below, _, left), (_, far_above, right) = below[-1], above[0]
         if left & right:
@@ -542,19 +542,27 @@ class _Walk:
         )
 
     def stretches(self, seen: _Seen, side: int) -> list[tuple[float, float, frozenset[str]]]:
-        """Ends upwards of stretches on one side, each as long as one topology or nobody stays among those that tie."""
+        """Ends upwards of stretches on one side, each as long as one topology or nobody stays among those that tie.
+
+        Where others follow, one ends at the value from which on they take less.
+        """
         at, totals = self.outward(seen, side)
         if not len(at):
             return [(self.each.value, self.each.value, self.first)]
-        starts: list[float] = []
+        places: list[int] = []
         keys: list[frozenset[str]] = []
-        for x, ties in zip(at.tolist(), answers(totals, self.resolution).T, strict=True):
+        for k, ties in enumerate(answers(totals, self.resolution).T):
             here = frozenset(itertools.compress(self.among, ties)) or NOBODY
             if keys and keys[-1] & here:
                 keys[-1] &= here
             else:
-                starts.append(x)
+                places.append(k)
                 keys.append(here)
+        least = [totals[[t in key for t in self.among]].min(axis=0, initial=np.inf) for key in keys]
+        for i, (before, after) in enumerate(itertools.pairwise(least), 1):
+            while places[i] - 1 > places[i - 1] and after[places[i] - 1] < before[places[i] - 1]:
+                places[i] -= 1
+        starts = [float(at[k]) for k in places]
         ends = [*starts[1:], float(seen.at[-1] if side > 0 else seen.at[0])]
         if side > 0:
             return list(zip(starts, ends, keys, strict=True))

@@ -192,7 +192,7 @@ def _sections(answer: Flips) -> Iterator[Section]:
     yield Section("break-even", "Break-even points", (whole.of(filled) if rows else none,))
     still = "No change along" if len(answer.flip.first) < 2 else "No topology outside the toss-up leads along"
     texts = {
-        ("stretches", "Ranges in which a topology ties for best"): _stretches(answer),
+        ("stretches", "Ranges in which a topology is best"): _stretches(answer),
         ("unchanged", still): (
             f"{answer.words(n.parameter)}: {format_amount(n.low, n.unit)} to {format_amount(n.high, n.unit)}"
             f"{', though ties change within' * (len(n.stretches) > 1)}"
@@ -214,7 +214,7 @@ def _amounts(row: Change) -> tuple[Cell, ...]:
 def _stretches(answer: Flips) -> Iterator[str]:
     """Lines with more than one stretch, in words."""
     if all(len(line.stretches) < 2 for line in answer.flip.lines):
-        yield "The same topologies tie for best along the whole range of every input that was followed."
+        yield "The same topologies are best along the whole range of every input that was followed."
     for line in answer.flip.lines:
         if len(line.stretches) > 1:
             parts = [

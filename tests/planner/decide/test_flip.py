@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import importlib.util
 import io
+import itertools
 import json
 import math
 import re
@@ -148,6 +149,8 @@ def test_recommend_and_flip_print_the_same_changes(given: dict[str, Any]) -> Non
 def check_against(found: Walked, question: Question, told: Scenario, first: tuple[str, ...], at: np.ndarray) -> int:
     """Brute force: at every value whoever is named for its stretch ties, and nobody overtakes before the change.
 
+    On either side of an end that is solved for, whoever is named there takes less than whoever is named beyond it.
+
     Values within the promised resolution of an end of a stretch are passed over. Returns how many were not.
     """
     among = tuple(question.topologies)
@@ -164,6 +167,11 @@ def check_against(found: Walked, question: Question, told: Scenario, first: tupl
         assert set(holding.topologies) <= names, (x, holding, names)
         assert bool(holding.topologies) == bool(names), (x, holding, names)
         looked += 1
+    for before, after in itertools.pairwise(found.line.stretches) if found.line.method == "solved" else ():
+        sides = [np.array([t in one.topologies for t in among]) for one in (before, after)]
+        near = found.input.totals(question, told.objective, among, after.low * (1 + np.array([-1e-6, 1e-6])))
+        below, above = (near[which].min(axis=0, initial=np.inf) for which in sides)
+        assert below[0] <= above[0] and above[1] <= below[1], (before, after, near)
     leads = np.array([t in first for t in among])
     overtaken = totals[~leads].min(axis=0) < totals[leads].min(axis=0) * (1 - 1e-9)
     low = found.below.at if found.below else 0.0
