@@ -7,6 +7,7 @@ has, else with the defaults, as `tune` takes them; with the fewest drawn, where 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +26,7 @@ from planner.decide.tuning import on_record
 from planner.decide.verdict import is_close, sharing_is_open, single, standing, without_servers
 from planner.errors import NoAnswerError
 from planner.io.answers import Caution, Faster, KnownValue, Sensitivity, Verdict
-from planner.io.wording import join, target_option, times, title
+from planner.io.wording import join, join_with_limit, target_option, times, title
 from planner.predict.evidence import orderings as evidence
 from planner.predict.evidence import predictor_record
 from planner.predict.question import ask, ceil_rounds, with_default_order
@@ -83,6 +84,7 @@ class _Search:
         level = sorted({self.groups(plan) for plan in undecided})
         # one group, and groups of one, are one tier, which has its own rows
         self.level = [number for number in level if 1 < number < _sizes(self.scenarios[0])[1]] or level
+        self.above_one = self.level[:1] > level[:1]
 
     def _best(self, division: int) -> _Plan | None:
         """Of a division; None where nothing reaches the target."""
@@ -607,7 +609,8 @@ def _sentence(found: _Search, level: Sequence[_Plan], along: Mapping[str, Sequen
         told += _as_good(found, level, along)
     if found.taken is not first:
         counts = ", ".join(found.counts(found.taken))
-        told += f"; taken is {counts}, the fewest groups that predictions cannot tell from it"
+        fewest = "the fewest groups above one, which is one tier," if found.above_one else "the fewest groups"
+        told += f"; taken is {counts}, {fewest} that predictions cannot tell from it"
     stay = ", ".join(
         f"{s} = {known[s].value}" for s in CHOICES if s not in choices and (s in "PK" or known[s].origin == "given")
     )
@@ -628,9 +631,10 @@ def _as_good(found: _Search, level: Sequence[_Plan], along: Mapping[str, Sequenc
         shown = ", ".join(f"{found.groups(p)} ({title(p.topology)})" for p in others[:6])
         near.append(f"G = {shown}" + (f" and {len(others) - 6} more" if len(others) > 6 else ""))
     for symbol, rows in along.items():
-        alike = [getattr(row, CHOICES[symbol]) for row in rows if row.tie == 1]
-        if len(alike) > 1:
-            near.append(f"{symbol} from {alike[0]:,} to {alike[-1]:,}")
+        together = [list(run) for ties, run in itertools.groupby(rows, lambda row: row.tie == 1) if ties]
+        ends = [[f"{getattr(row, CHOICES[symbol]):,}" for row in (run[0], run[-1])] for run in together]
+        if sum(map(len, together)) > 1:
+            near.append(f"{symbol} = {join_with_limit([' to '.join(dict.fromkeys(pair)) for pair in ends])}")
     said = f"; as good within the resolution: {', '.join(near)}" if near else ""
     if not others and len(found.order) > 1:
         best, second = found.order[:2]

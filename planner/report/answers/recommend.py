@@ -520,7 +520,7 @@ def _searched(answer: Recommendation, letter: str, rows: Sequence[Division]) -> 
         )
         for row in shown
     )
-    heading = "By number of groups" if letter == "G" else f"By {letter}"
+    heading = f"By {'number of groups' if letter == 'G' else letter}, the best that was tried of each"
     yield Table(columns, cells, heading, best=frozenset(i for i, row in enumerate(shown) if row.tie == 1))
     if left := len(rows) - len(shown):
         yield Sentences(f"{left} more, none better: --format json", "dim")

@@ -628,10 +628,18 @@ def test_every_format_has_what_was_searched(
     first = document["recommend"]["divisions"][0]
     assert table.count("more, none better") == 1  # nine divisions are shown whole, of twenty steps a part
     whole = f"{1.9 * math.hypot(3, 0.95):.3g}"  # the preset both in sigma, all of it within the one group
-    row = table.split("By number of groups\n")[1].splitlines()[1].replace("=", "").split()
+    row = (
+        table.split("By number of groups, the best that was tried of each\n")[1]
+        .splitlines()[1]
+        .replace("=", "")
+        .split()
+    )
     assert row[:6] == [str(first["groups"]), "36", str(first["local_steps"]), whole, "0", "Star-Star"]
     best = str(document["scenario"]["K"]["value"])
-    shown = [line.replace("=", "").split()[2] for line in table.split("By K\n")[1].splitlines()[1:13]]
+    shown = [
+        line.replace("=", "").split()[2]
+        for line in table.split("By K, the best that was tried of each\n")[1].splitlines()[1:13]
+    ]
     assert best in shown
 
 
@@ -708,6 +716,25 @@ def test_divisions_within_the_error_of_the_predictor_are_a_toss_up(
     assert ("the fewest of a toss-up" in proved["verdict"]["text"]) == (
         sum(one["time_seconds"] <= 1.02 * least for one in rows) > 1
     )
+
+
+@pytest.mark.usefixtures("unflipped", "few_draws")
+def test_values_said_to_be_as_good_are_those_of_the_table_and_one_group_is_said_to_be_left_out() -> None:
+    """It said "P from 1 to 6" where 2 and 5 took 4 and 9 % more, and called 2 groups the fewest where 1 tied."""
+    shared = {"link_sharing": "per-client", "model_size": "15MB"}
+    shared |= {"settings": {"network.client_link.up": "30Mbit/s"}}
+    found = planner.recommend(clients=150, heterogeneity="both", local_steps="1:20", group_rounds="1:6", **shared)
+    said = found.recommend.notes[0]
+    of_p = {one.group_rounds for one in found.recommend.choices["P"] if one.tie == 1}
+    listed = re.search(r"P = ([\d, and]+?), K = ([\dto, and]+?);", said)
+    assert of_p == {int(n) for n in re.findall(r"\d+", listed[1])} < set(range(1, 7))
+    ranges = [re.findall(r"\d+", part) for part in re.split(", | and ", listed[2])]
+    assert {one.local_steps for one in found.recommend.choices["K"] if one.tie == 1} == {
+        k for ends in ranges for k in range(int(ends[0]), int(ends[-1]) + 1)
+    }
+    one, *_ = found.recommend.divisions
+    taken = found.scenario["G"].value
+    assert one.tie == 1 and taken > one.groups == 1 and "the fewest groups above one, which is one tier," in said
 
 
 @pytest.mark.usefixtures("unflipped")
