@@ -532,10 +532,11 @@ class _Walk:
             below[-1:], above = [(far_below, far_above, left & right)], above[1:]
         kept = [(low, high, keys) for low, high, keys in (*below, *above) if low < high or self.each.whole]
         now, step = self.each.value, float(self.each.whole)  # counts: an end belongs to the stretch farther out
+        upwards, downwards = (math.ceil, math.floor) if self.each.name == "R" else (self.each.number,) * 2
         return tuple(
             Stretch(
-                low=self.each.number(low + step * (k > 0 and low <= now)),
-                high=self.each.number(high - step * (k < len(kept) - 1 and high > now)),
+                low=upwards(low + step * (k > 0 and low <= now)),
+                high=downwards(high - step * (k < len(kept) - 1 and high > now)),
                 topologies=tuple(t for t in self.among if t in keys),
             )
             for k, (low, high, keys) in enumerate(kept)

@@ -141,8 +141,8 @@ def _inside(answer: Flips) -> Iterator[tuple[str, str]]:
     leader, found = answer.flip.first[0], list[tuple[float, str]]()
     for line in answer.flip.lines:
         for side in (-1, 1):
-            away = [s for s in line.stretches if (s.low > line.now if side > 0 else s.high < line.now)]
-            beyond = next((s for s in away[::side] if s.topologies and leader not in s.topologies), None)
+            away = [s for s in line.stretches if (s.low > line.now if side > 0 else s.high < line.now)][::side]
+            beyond = next((s for s in away if s.topologies and leader not in s.topologies), None)
             if beyond is None or not set(beyond.topologies) <= set(answer.flip.first):
                 continue
             at = beyond.low if side > 0 else beyond.high
@@ -150,6 +150,9 @@ def _inside(answer: Flips) -> Iterator[tuple[str, str]]:
             where = f"{'above' if side > 0 else 'below'} {format_break_even(at, line.unit)}"
             if isinstance(at, int):
                 where = f"{at:,} or {'more' if side > 0 else 'less'}"
+            if beyond is not away[-1]:  # others follow
+                ends = dict.fromkeys(format_break_even(end, line.unit) for end in (beyond.low, beyond.high))
+                where = " to ".join(ends)
             found.append((near, f"{names_or(beyond.topologies)} with {answer.words(line.parameter)} {where}"))
     if found:
         most = INSIDE if len(answer.rows) < SHOWN - 2 else 1  # a page has 25 lines
@@ -219,7 +222,7 @@ def _stretches(answer: Flips) -> Iterator[str]:
         if len(line.stretches) > 1:
             parts = [
                 f"{join_names(s.topologies) if s.topologies else 'target not reached'} "
-                f"{format_amount(s.low, line.unit)} to {format_amount(s.high, line.unit)}"
+                + " to ".join(dict.fromkeys(format_amount(end, line.unit) for end in (s.low, s.high)))
                 for s in line.stretches
             ]
             yield f"{answer.words(line.parameter)}: {'; '.join(parts)}"
