@@ -70,6 +70,8 @@ def record() -> list[dict[str, object]]:
     for key in itertools.product(MORE, TELLS, SCHEMES, TOPOLOGIES):
         plan, told, scheme, topology = key
         mine = [row for row in rows if tuple(row[name] for name in names) == (*plan, *key[1:])]
+        if not mine:  # the first round reached every target
+            continue
         off, measured, predicted = (
             np.array([row[name] for row in mine], float) for name in ("off", "measured", "predicted")
         )

@@ -364,17 +364,18 @@ def _one_tier(search: _Search, chosen: Choice, tied: Sequence[Choice]) -> str:
 def _saved_on_record(
     question: Question, scenario: Scenario, given: Choice | None, better: Choice
 ) -> StepsOnRecord | None:
-    """What more local steps than the present ones saved on record, where nothing else changes."""
-    if given is None or (given.topology, given.P) != (better.topology, better.P) or not better.rounds:
+    """What other K and P than the present ones saved on record, where the topology stays."""
+    if given is None or given.topology != better.topology or not better.rounds:
         return None
+    plans = [{"K": one.K, "P": one.P} for one in (given, better)]
     saved = given.rounds / better.rounds
-    return orderings.of_steps(question, scenario, better.topology, (given.K, better.K), saved)
+    return orderings.of_steps(question, scenario, better.topology, (plans[0], plans[1]), saved)
 
 
 def _on_record(
     saved: StepsOnRecord | None, given: Choice | None, better: Choice, aim: Aim
 ) -> tuple[float, float] | None:
-    """The shares of the objective that more local steps saved in runs, at least and at most; None without a record."""
+    """The shares of the objective that other K and P saved in runs, at least and at most; None without a record."""
     if saved is None or given is None or given == better or not better.amount(aim):
         return None
     predicted = given.amount(aim) / better.amount(aim)
@@ -383,14 +384,14 @@ def _on_record(
 
 
 def _less_on_record(saved: StepsOnRecord | None, shares: tuple[float, float] | None, aim: Aim) -> str:
-    """Say what more local steps saved of the objective on record, where that is less than is predicted."""
+    """Say what other K and P saved of the objective on record, where that is less than is predicted."""
     if saved is None or shares is None or saved.high > TEMPERED * saved.predicted:
         return ""
     low, high = shares
     if high <= 0:
-        return f"On record more local steps saved no {aim}."
+        return f"On record {saved.change} saved no {aim}."
     much = f"{100 * low:.0f} to {percent(high)}" if low > 0 else f"at most {percent(high)}"
-    return f"On record more local steps saved {much} of the {aim}."
+    return f"On record {saved.change} saved {much} of the {aim}."
 
 
 def _worth_it(search: _Search, given: Choice, better: Choice, best: Iterable[Choice]) -> Choice:

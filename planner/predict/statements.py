@@ -60,20 +60,38 @@ class ScaleOnRecord(Part):
 
 
 class StepsOnRecord(Part):
-    """What more local steps saved on real data, of the same topology and the same kind of split."""
+    """What other numbers of local steps and group rounds saved on real data, of the same topology and kind of split."""
 
-    few: int = field("local steps that are compared")
-    more: int
-    predicted: float = field("rounds with few over those with more")
+    few: int = field("local steps that are compared: at present")
+    more: int = field("in their place")
+    few_group_rounds: int = field("group rounds that are compared: at present", default=1)
+    more_group_rounds: int = field("in their place", default=1)
+    predicted: float = field("rounds at present over those in their place")
     low: float = field("the same as measured: a tenth of the cases saved less")
     median: float
     high: float = field("a tenth of the cases saved more")
-    problems: int = field("that were run with 2 and with 12; other numbers save in proportion of logarithms")
+    problems: int = field(
+        "that were run with 2 local steps, with 12 and 48, and with 4 and 12 group rounds; other numbers save in "
+        "proportion of logarithms"
+    )
+
+    @property
+    def change(self) -> str:
+        """What is compared, in words."""
+        moved = (self.more - self.few, self.more_group_rounds - self.few_group_rounds)
+        if min(moved) < 0 or all(moved):
+            return "such K and P"
+        return "more local steps" if moved[0] else "more group rounds"
 
     def in_words(self) -> str:
         """Say it of what is predicted."""
-        said = f"with more local steps runs took {times(self.low)} to {times(self.high)} fewer rounds"
-        return f"{said}, {times(self.predicted)} predicted ({self.problems} problems)"
+        took = f"{times(self.low)} to {times(self.high)} fewer"
+        if self.low < 1:
+            more = times(1 / self.low)
+            took = f"{more} as many to {times(self.high)} fewer" if self.high > 1 else f"up to {more} as many"
+        predicted = f"{times(self.predicted)}" if self.predicted >= 1 else f"{times(1 / self.predicted)} as many"
+        cases = f"{self.problems} problem{'s' * (self.problems != 1)}"
+        return f"with {self.change} runs took {took} rounds, {predicted} predicted ({cases})"
 
 
 class RatesOnRecord(Part):

@@ -154,45 +154,50 @@ def test_the_record_of_rounds_to_a_loss_is_on_the_page() -> None:
             assert f"| {name} | all that judge | {numbers} |" in PAGE
 
 
-def test_what_more_local_steps_saved_is_what_the_curves_say() -> None:
-    """Rounds with 2 local steps over those with 12 or 48, by hand from the file, where both are within the run."""
-    with (ROOT / "docs" / "evidence" / "measured_steps.csv").open(encoding="utf-8", newline="") as file:
-        lines = [row for row in csv.DictReader(file) if row["quantity"] == "loss"]
+def test_what_more_local_steps_and_group_rounds_saved_is_what_the_curves_say() -> None:
+    """Rounds with 2 local steps over those with 12 or 48, and over those with 4 or 12 group rounds of 2, by hand."""
     curves: dict[tuple[str, ...], list[list[float]]] = {}
-    rounds: dict[str, np.ndarray] = {}
-    for row in lines:
-        at = [name for name in row if name.isdigit() and row[name]]
-        rounds[row["K"]] = np.array(at, float)
-        key = (row["scheme"], row["data"], row["seed"], row["topology"], row["K"])
-        curves.setdefault(key, []).append([float(row[name]) for name in at])
+    rounds: dict[tuple[str, str], np.ndarray] = {}
+    for name in ("measured_steps.csv", "measured_passes.csv"):
+        with (ROOT / "docs" / "evidence" / name).open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                if row["quantity"] == "loss":
+                    at, plan = [n for n in row if n.isdigit() and row[n]], (row["P"], row["K"])
+                    rounds[plan] = np.array(at, float)
+                    key = (row["scheme"], row["data"], row["seed"], row["topology"], *plan)
+                    curves.setdefault(key, []).append([float(row[n]) for n in at])
     least = {key: np.minimum.accumulate(np.mean(one, 0)) for key, one in curves.items()}
-    assert {K: at[-1] for K, at in rounds.items()} == {"2": 80, "4": 80, "12": 80, "48": 36}
+    first, more = ("1", "2"), (("1", "12"), ("1", "48"), ("4", "2"), ("12", "2"))
+    ends = {first: 80, ("1", "4"): 80, **dict(zip(more, (80, 36, 80, 60), strict=True))}
+    assert {plan: at[-1] for plan, at in rounds.items()} == ends
     with (ROOT / "planner" / "data" / "steps_record.csv").open(encoding="utf-8", newline="") as file:
-        told = [row for row in csv.DictReader(file) if row["told"] == "profile"]
-    assert [row["K"] for row in told] == ["12"] * 16 + ["48"] * 16
-    assert {row["problems"] for row in told if row["K"] == "12" or row["scheme"] != "iid"} == {"4"}
-    stars: dict[str, list[float]] = {"12": [], "48": []}
-    for row in told:
+        told = {
+            (row["scheme"], row["topology"], row["P"], row["K"]): row
+            for row in csv.DictReader(file)
+            if row["told"] == "profile"
+        }
+    assert [key[2:] for key in told] == [plan for plan in more for _ in range(15 if plan == ("12", "2") else 16)]
+    stars: dict[tuple[str, str], list[float]] = {plan: [] for plan in more}
+    for (scheme, topology, *plan), row in told.items():
         gains = []
-        for scheme, data, seed, topology, K in least:
-            if (scheme, topology, K) != (row["scheme"], row["topology"], "2"):
+        for split, data, seed, other, *few in least:
+            if (split, other, *few) != (scheme, topology, *first):
                 continue
             for after in (18, 46):
-                loss = np.interp(after, rounds["2"], least[scheme, data, seed, "star-star", "2"])
-                few, many = (
-                    record.crossing(rounds[k], least[scheme, data, seed, topology, k], loss) for k in ("2", row["K"])
-                )
-                if few < 80 and 1 < many < rounds[row["K"]][-1]:
-                    gains.append(few / many)
+                loss = np.interp(after, rounds[first], least[scheme, data, seed, "star-star", *first])
+                of = {p: least[scheme, data, seed, topology, *p] for p in (first, tuple(plan))}
+                few_, many = (record.crossing(rounds[p], curve, loss) for p, curve in of.items())
+                if few_ < 80 and 1 < many < rounds[tuple(plan)][-1]:
+                    gains.append(few_ / many)
         assert len(gains) == int(row["rows"]) and float(row["measured"]) == pytest.approx(np.median(gains), rel=5e-3)
-        stars[row["K"]] += gains if row["topology"] == "star-star" else []
-        off = math.log(np.median(gains) / float(row["predicted"])) / math.log(int(row["K"]) / 2)
+        stars[tuple(plan)] += gains if topology == "star-star" else []
+        off = math.log(np.median(gains) / float(row["predicted"])) / math.log(math.prod(map(int, plan)) / 2)
         assert float(row["low"]) - 0.05 < off < float(row["high"]) + 0.05
-    assert len(stars["12"]) == len(stars["48"]) == 32  # of all sixteen problems
-    assert 1 < min(stars["12"]) < 1.1 and 3.9 < max(stars["12"]) < 4
-    for scheme, K in itertools.product(("iid", "intra", "inter", "both"), stars):
-        mine = [row for row in told if (row["scheme"], row["K"]) == (scheme, K)]
-        cells = [f"{row['measured']} of {row['predicted']}" for row in mine]
+    assert {len(gains) for gains in stars.values()} == {32}  # of all sixteen problems
+    assert 1 < min(stars["1", "12"]) < 1.1 and 3.9 < max(stars["1", "12"]) < 4
+    for scheme, plan in itertools.product(("iid", "intra", "inter", "both"), more):
+        mine = [told.get((scheme, t, *plan)) for t in ("star-star", "star-ring", "ring-star", "ring-ring")]
+        cells = [f"{row['measured']} of {row['predicted']}" if row else "-" for row in mine]
         assert f"| {scheme} | {' | '.join(cells)} |" in PAGE
 
 

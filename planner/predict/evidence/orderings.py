@@ -7,6 +7,7 @@ benchmarks/order_by_regime.py, on small problems with known constants; see docs/
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -157,20 +158,39 @@ def of_scale(question: Question, scenario: Scenario) -> ScaleOnRecord | None:
 
 
 def of_steps(
-    question: Question, scenario: Scenario, topology: str, steps: tuple[int, int], predicted: float
-) -> StepsOnRecord | None:
-    """What more local steps in place of few saved on record, where so much was predicted; None without a record."""
-    few, more = steps
-    if question.scatter == 0 or question.depth != 2 or question.metric != "loss" or more <= few:
+    question: Question, scenario: Scenario, topology: str, plans: tuple[Mapping[str, int], Mapping[str, int]],
+    predicted: float,
+) -> StepsOnRecord | None:  # fmt: skip
+    """What another K and P in place of few saved on record, where so much was predicted; None without a record.
+
+    No run moved both: medians of their logarithms add up there, and how far they vary as if neither knew of the other.
+    """
+    few, more = plans
+    if question.scatter == 0 or question.depth != 2 or question.metric != "loss":
         return None
     told = "profile" if _told(question, scenario) in ("profile", "fading") else "kind"
-    on_record = sorted({int(row["K"]) for row in table(STEPS)})
-    K = str(next((steps for steps in on_record if more <= steps), on_record[-1]))
     like = {"predictor": question.predictor.id, "told": told, "scheme": _split(question), "topology": topology}
-    if not (rows := rows_of(STEPS, K=K, **like)):
+    median, under, over, problems = math.log(predicted), 0.0, 0.0, []
+    for symbol, other in (("K", "P"), ("P", "K")):
+        if few[symbol] == more[symbol]:
+            continue
+        alone = {other: str(min(int(row[other]) for row in table(STEPS)))}  # one was moved in runs, never both
+        on_record = sorted({int(row[symbol]) for row in rows_of(STEPS, **alone)})
+        most = max(few[symbol], more[symbol])
+        n = next((n for n in on_record if most <= n), on_record[-1])
+        if not (rows := rows_of(STEPS, **{symbol: str(n)}, **alone, **like)):
+            return None
+        by = math.log(more[symbol] / few[symbol])
+        low, middle, high = sorted(by * float(rows[0][name]) for name in ("low", "median", "high"))
+        median, under, over = median + middle, math.hypot(under, middle - low), math.hypot(over, high - middle)
+        problems.append(int(rows[0]["problems"]))
+    if not problems:
         return None
-    saved = {name: (more / few) ** float(rows[0][name]) * predicted for name in ("low", "median", "high")}
-    return StepsOnRecord(few=few, more=more, predicted=predicted, problems=int(rows[0]["problems"]), **saved)
+    return StepsOnRecord(
+        few=few["K"], more=more["K"], few_group_rounds=few["P"], more_group_rounds=more["P"],
+        predicted=predicted, problems=min(problems),
+        low=math.exp(median - under), median=math.exp(median), high=math.exp(median + over),
+    )  # fmt: skip
 
 
 def of_rates(question: Question, scenario: Scenario) -> RatesOnRecord | None:

@@ -8,6 +8,7 @@ import json
 import math
 import re
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,9 @@ from planner.decide.rank import recommend
 from planner.decide.steps_and_rates import Wanted, tuned
 from planner.decide.tuning import Budget, Choice
 from planner.errors import NoAnswerError, ScenarioError
-from planner.predict.evidence import table
+from planner.predict.evidence import orderings, table
 from planner.predict.question import ask
+from planner.predict.statements import StepsOnRecord
 from planner.scenario.resolve import load
 from planner.scenario.units import format_duration
 
@@ -30,6 +32,7 @@ from planner.scenario.units import format_duration
 pytestmark = pytest.mark.usefixtures("unflipped", "few_draws")
 
 ROOT = Path(__file__).parents[3]
+ENDS = ("low", "median", "high")  # of what runs saved
 FLEET = {"groups": "4", "clients_per_group": "5"}
 WORDS = ["tune", "-G", "4", "-M", "5", "-H", "both"]
 
@@ -818,7 +821,7 @@ def test_evidence_of_more_local_steps_is_what_they_saved_on_record(plan, kind, g
     (row,) = (
         r
         for r in table("steps_record.csv")
-        if (r["K"], r["told"], r["scheme"], r["topology"]) == ("48", "kind", kind, "star-star")
+        if (r["P"], r["K"], r["told"], r["scheme"], r["topology"]) == ("1", "48", "kind", kind, "star-star")
     )
     for name, shown in (("low", low), ("high", high)):
         assert said[name] == pytest.approx(24 ** float(row[name]) * said["predicted"])
@@ -830,6 +833,36 @@ def test_evidence_of_more_local_steps_is_what_they_saved_on_record(plan, kind, g
     ends = [round(100 * (1 - said["predicted"] / (predicted * said[name]))) for name in ("low", "high")]
     tempered = f"On record more local steps saved {ends[0]} to {ends[1]} % of the time."
     assert (tempered in page) is (kind == "both")  # of clients that are alike as much is saved as is predicted
+
+
+def test_evidence_of_group_rounds_and_of_both_is_what_each_saved_on_record() -> None:
+    """By hand from the data file: a factor to the power that it has for P, and for K; a range turns where P falls."""
+    rows = {(r["P"], r["K"]): r for r in table("steps_record.csv") if row_of(r) == ("kind", "inter", "star-star")}
+    shared = {"G": 6, "M": 25, "heterogeneity": "inter", "link_sharing": "per-client", "predictor": "spectrum"}
+
+    def saved(few: tuple[int, int], more: tuple[int, int]) -> StepsOnRecord:
+        scenario = planner.load_scenario(**shared)
+        plans = [{"P": P, "K": K} for P, K in (few, more)]
+        found = orderings.of_steps(ask(scenario), scenario, "star-star", (plans[0], plans[1]), 2.0)
+        assert found is not None
+        return found
+
+    more = saved((1, 2), (4, 2))
+    assert (more.low, more.high) == pytest.approx([2 * 4 ** float(rows["4", "2"][end]) for end in ("low", "high")])
+    assert "with more group rounds runs took" in more.in_words() and "fewer rounds, 2x predicted" in more.in_words()
+    both = saved((2, 2), (1, 32))
+    of_k, of_p = ({end: float(rows[plan][end]) for end in ENDS} for plan in (("1", "48"), ("4", "2")))
+    median = 2 * 16 ** of_k["median"] * 0.5 ** of_p["median"]
+    assert both.median == pytest.approx(median)
+    for end, turned in (("low", "high"), ("high", "low")):
+        off = math.hypot(math.log(16) * (of_k[end] - of_k["median"]), math.log(0.5) * (of_p[turned] - of_p["median"]))
+        assert getattr(both, end) == pytest.approx(median * math.exp(off if end == "high" else -off))
+    assert "with such K and P" in both.in_words()
+
+
+def row_of(row: Mapping[str, str]) -> tuple[str, str, str]:
+    """What is told, the kind of split and the topology of a row of the record."""
+    return row["told"], row["scheme"], row["topology"]
 
 
 def test_more_local_steps_whose_record_saves_nothing_have_weak_evidence(plan) -> None:
@@ -942,4 +975,4 @@ def test_what_tune_and_recommend_say_of_one_plan_agrees(plan) -> None:
     (longest,) = (text for text in (one["text"] for one in asked(plan, "tune", *words)["warnings"]) if "turns" in text)
     assert f"only if each client comes with {100 * 0.9 ** (1 / 360):.3f} % or more" in longest
     one = plan("tune", *words, *within, "--topology", "Star-Ring")[1]  # which is then not compared with others
-    assert "Evidence  none for one topology alone: ratios of rounds are off by 1.4x" in one
+    assert "Evidence  fair: with such K and P runs took" in one
