@@ -39,9 +39,11 @@ MEANT = {
 }
 """Commands and options that there are not, and what does their work."""
 KEYS = {
-    "--server-uplink": "network.server_link.up=1Gbit/s",
-    "--server-downlink": "network.server_link.down=1Gbit/s",
-    "--server-latency": "network.server_link.latency=20ms",
+    "--server-uplink": "network.server_link.up=1Gbit/s; --server-link takes a preset",
+    "--server-downlink": "network.server_link.down=1Gbit/s; --server-link takes a preset",
+    "--server-latency": "network.server_link.latency=20ms; --server-link takes a preset",
+    "--deadline": "availability.timeout=20s --on-failure timeout",
+    "--timeout": "availability.timeout=20s --on-failure timeout",
 }
 """Options that there are not, and the keys of a scenario that say the same."""
 SIZES = ("-G", "--G", "--groups", "-M", "--M", "--clients-per-group")
@@ -150,7 +152,7 @@ def of_command_line(error: Any) -> int:
     if kind == "NoSuchOption":
         fact = f"there is no option {error.option_name}"
         key = KEYS.get(error.option_name) if "--set" in known else None
-        help_ = f"Write --set {key}; --server-link takes a preset." if key else MEANT.get(error.option_name, "")
+        help_ = f"Write --set {key}." if key else MEANT.get(error.option_name, "")
         if error.option_name in SIZES and "--fleet" in known:
             help_ = "Groups are those of the column group of --fleet."
         elif error.option_name in SIZES:
@@ -159,7 +161,8 @@ def of_command_line(error: Any) -> int:
             help_ = "Here it is --edge-rounds."
         numbered = [name for name in known if re.fullmatch(rf"-{re.escape(error.option_name)}\d", name)]  # -S1
         near = f"Write {' or '.join(numbered)}, with two dashes." if numbered else suggest(error.option_name, known)
-        near = near or f"`{path} --help` lists the options."
+        keys = _keys(error.option_name) if "--set" in known else ""
+        near = keys or near or f"`{path} --help` lists the options."
         help_ = help_ or _of_other_commands(error.option_name, where) or near
     elif code == "E010" and fact.startswith("No such command"):
         word = fact.partition("'")[2].rpartition("'")[0]
@@ -184,6 +187,17 @@ def of_command_line(error: Any) -> int:
     beyond = ((re.search(rule, fact), way) for rule, way in LIMITS.items())
     help_ = help_ or next((way.format(*there.groups()) for there, way in beyond if there), "")
     return refuse(code, fact, help_ or f"`{path} --help` shows what is expected.")
+
+
+def _keys(option: str) -> str:
+    """Say which keys of a scenario end as an option, where none of them has its own; empty where none does."""
+    from planner.io.wording import join
+    from planner.scenario.fields import FIELDS
+
+    ends = [field for field in FIELDS if field.key.rpartition(".")[2] == option.lstrip("-").replace("-", "_")]
+    if not ends or any(field.options for field in ends):
+        return ""
+    return f"It is a key of a scenario: --set {join([f'{field.key}={field.kind.word}' for field in ends], 'or --set')}."
 
 
 def _of_other_commands(option: str, where: Any) -> str:

@@ -237,7 +237,8 @@ def _cut_off(question: Question, scenario: Scenario, recommended: Sequence[str])
     best = next(iter(needed))
     if needed[best] <= question.allowed or best in recommended:
         return []
-    return [f"{title(best)} takes the least {scenario.objective} once it has more rounds: --rounds {needed[best]}."]
+    more = f"--rounds well above the predicted {needed[best]:,}"
+    return [f"{title(best)} takes the least {scenario.objective} once it has more rounds: {more}."]
 
 
 def _may_miss(here: Standing) -> list[str]:

@@ -312,12 +312,13 @@ def check_footprint(question: Question, objective: Objective, place: str = "--ob
         device = "--device phone, or --set footprint.training_power=5W"
         way = {
             "energy": device,
-            "carbon": "--grid world, or --set footprint.carbon=400g/kWh, beside what devices or links take",
-            "money": "--set footprint.device_hour=0.5, --set footprint.kwh=0.3 or --set network.client_link.price=0.09",
+            "carbon": f"--grid world, or --set footprint.carbon=400g/kWh, and what devices draw: {device}",
+            "money": "--set footprint.device_hour=0.5, --set network.client_link.price=0.09, or --set footprint.kwh=0.3"
+            f" and what devices draw: {device}",
         }[objective]
         if objective == "money" and question.rates is not None and question.rates.kwh is not None:
             way = f"what devices draw beside the price of a kWh: {device}"
-        raise ScenarioError(f"{place}: no number is known for {objective}. Give {way}.")
+        raise ScenarioError(f"{place}: what is given does not say how much {objective} a round takes. Give {way}.")
 
 
 @lru_cache(maxsize=1024)
@@ -363,9 +364,9 @@ def ask(scenario: Scenario) -> Question:
     deviations = (tier.deviation for tier in reversed(tier_symbols(scenario.depth)))
     if scenario.pilot is None and metric == "accuracy" and scenario.known["target"].origin == "given":
         raise ScenarioError(
-            "--target: accuracy is predicted by the training loss, so this is no number of it. Give --rounds of "
-            "Star-Star, to compare by what it reaches in them, --target-accuracy with a pilot, or a loss with --metric "
-            "loss.",
+            "--target: without a pilot the predicted training loss stands for accuracy, and no test error can be a "
+            "target. Give --rounds of Star-Star, to compare by what it reaches in them, --target-accuracy with a pilot,"
+            " or a loss with --metric loss.",
             code="E002",
         )
     if scenario.target_share is not None:

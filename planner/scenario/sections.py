@@ -470,8 +470,8 @@ def _in_its_own_terms(written: Written, measured: heterogeneity.FromFile | None)
     asked = written.get("plan.metric") or (pilot.metric if pilot else metric)
     if asked != metric:
         raise ScenarioError(
-            f"{name}: the metric is {asked}, so this is no number of it. Give --metric {metric}"
-            f"{' to `hfl-plan pilot` and here' if pilot else ''}, or leave it out.",
+            f"{name}: the metric is {asked}. Give --metric {metric}"
+            f"{' to `hfl-plan pilot` and here' if pilot and pilot.metric != metric else ''}, or leave {name} out.",
             code="E002",
         )
     if metric == "loss" and (pilot or (measured is not None and measured.first is not None)):
@@ -485,8 +485,8 @@ def _in_its_own_terms(written: Written, measured: heterogeneity.FromFile | None)
             "`hfl-plan estimate` whose losses are not negative, or --target, a loss above the least."
         )
     raise ScenarioError(
-        f"{name}: accuracy is predicted by the training loss, and nothing here says which loss has {value.reading}. "
-        f"Give {way}, or --rounds of Star-Star, to compare by what it reaches in them."
+        f"{name}: nothing that is given says at which training loss the accuracy is {value.reading}. "
+        f"Give {way}, where the hook has test(), or --rounds of Star-Star, to compare by what it reaches in them."
     )
 
 

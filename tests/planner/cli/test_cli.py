@@ -585,6 +585,9 @@ def test_maps_are_called_one_thing_in_help_docs_and_the_readme() -> None:
     ("words", "said"),
     [
         (["recommend", "--upload", "3Mbit/s"], "Write --uplink."),
+        (["recommend", "--deadline", "20s"], "Write --set availability.timeout=20s --on-failure timeout."),
+        (["tune", "--timeout", "20s"], "Write --set availability.timeout=20s --on-failure timeout."),
+        (["recommend", "--kwh", "0.3"], "It is a key of a scenario: --set footprint.kwh=NUMBER."),
         (["pilot", "examples/digits_hook.py", "--G", "9"], "those of what is named: the hook"),
         (
             ["hubs", "--nodes", "40", "--edges", "200", "-H", "examples/hospitals.csv"],

@@ -111,10 +111,13 @@ def test_a_target_may_be_the_accuracy_that_a_pilot_by_accuracy_measured(tmp_path
     ("options", "said"),
     [
         ({"target_loss": 1.0}, "how far above the least a loss of 1 is"),
-        ({"target_accuracy": "85%"}, "which loss has 85%"),
+        ({"target_accuracy": "85%"}, "which training loss the accuracy is 85%"),
+        ({"target_accuracy": "85%"}, "where the hook has test()"),
         ({"target_accuracy": "85%", "pilot": PILOT}, "Give --metric accuracy to `hfl-plan pilot` and here"),
         ({"target_loss": 1.0, "target": "1%"}, "Give one of the two"),
         ({"target_loss": 1.0, "metric": "gradient"}, "the metric is gradient"),
+        ({"target_loss": 1.0, "metric": "accuracy", "pilot": PILOT}, "Give --metric loss, or leave "),
+        ({"target": 0.15, "metric": "accuracy"}, "without a pilot the predicted training loss stands for accuracy"),
     ],
 )
 def test_a_target_that_nothing_gives_a_scale_for_is_refused(options: dict[str, Any], said: str) -> None:

@@ -155,8 +155,9 @@ def test_waiting_decides() -> None:
 @pytest.mark.parametrize(
     ("settings", "objective", "wanted"),
     [
-        ({}, "carbon", "no number is known for carbon. Give --grid world"),
+        ({}, "carbon", "does not say how much carbon a round takes. Give --grid world"),
         ({}, "money", "footprint.device_hour=0.5"),
+        ({}, "money", "or --set footprint.kwh=0.3 and what devices draw: --device phone"),
         ({"footprint.kwh": 0.3}, "money", "Give what devices draw beside the price of a kWh: --device phone"),
         (
             POWERS | {"availability.client": "99%", "compute.straggler": "exponential:0.5"},

@@ -149,7 +149,7 @@ def test_tune_keeps_a_budget_of_energy(capsys: pytest.CaptureFixture[str], monke
     assert "energy" in out
     assert "gCO2e" in out
     for more, wanted in (
-        (("--budget", "5USD"), "no number is known for money"),
+        (("--budget", "5USD"), "how much money a round takes"),
         (("--budget", "2h", "--within", "3h"), "--within: --budget has a limit of the same"),
         (("--objective", "rounds"), "'rounds' is not one of time, traffic, energy, carbon, money"),
     ):
