@@ -166,6 +166,13 @@ def _count_or_span(value: Any, field: str) -> int | Span:
     return low if low == high else Span(low, high)
 
 
+def _passes(value: Any, field: str) -> int | Span | tuple[int, ...]:
+    """A count or a range, or the counts of all tiers below the top: ``3/1``."""
+    if not isinstance(value, str) or "/" not in value:
+        return _count_or_span(value, field)
+    return tuple(text.count(one, field, most=LARGEST_COUNT) for one in value.split("/"))
+
+
 def _uncertain(read: Callable[[Any, str], float], schema: Mapping[str, Any], word: str = "NUMBER") -> Kind:
     """A number, or one within limits: ``0.2:1``, ``2+-0.5``."""
     return Kind(
@@ -553,8 +560,8 @@ FIELDS: Final = (
     ),
     Field(
         "fleet.group_rounds",
-        COUNT_OR_RANGE,
-        "group rounds in a global round; a range is searched, 1:8",
+        Kind(_passes, {"anyOf": [COUNT.schema, {"type": "string", "pattern": "^[ 0-9]+(:[ 0-9]+|(/[ 0-9]+)*)$"}]}, "N"),
+        "group rounds in a global round; a range is searched, 1:8; 3/1 of three tiers",
         "1",
         "--group-rounds --P -P",
         "P",

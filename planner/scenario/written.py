@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from planner.data.heterogeneity import Heterogeneity
 from planner.errors import ScenarioError
-from planner.io.wording import join
+from planner.io.wording import counted, join
 from planner.scenario.fields import FIELDS, Span, Tree, read_table
 from planner.scenario.network import link_names
 from planner.scenario.values import unnamed
@@ -26,6 +26,8 @@ SHORT: Final = (
     {"count": "fleet.clients_per_group", "drawn": "fleet.clients_per_round", "passes": "fleet.group_rounds"},
 )
 """Keys of the numbers of two tiers, top first."""
+PASSES: Final = "fleet.group_rounds"
+"""Key of the passes of the lower of two tiers, or of all below the top, ``3/1``."""
 OF_TWO: Final = ("fleet.clients", "network.tiers", *(key for tier in SHORT for key in tier.values() if key))
 """Keys that are about two tiers."""
 COUNTS: Final = ("clients", "groups", "clients_per_group")
@@ -101,6 +103,8 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
             topologies = (tree.topology.id,)
             if tree.depth != (len(tiers) or 2):
                 raise _of_other_depth(tree.topology, len(tiers) or 2, values, name)
+    if isinstance(values.get(PASSES), tuple):
+        tiers = _passed(values, tiers, name)
     if not tiers:
         return Written(values, name, topologies=topologies)
     depth, last = len(tiers), len(tiers) - 1
@@ -143,6 +147,15 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
     if last == 0 and any(key.startswith("network.server_link.") for key in values):
         raise ScenarioError(f"{name('network.server_link')}: one tier has no group servers. Leave it out.", code="E005")
     return replace(found, values={**of_tiers, **values}, name=lambda key: name(places.get(key, key)))
+
+
+def _passed(values: dict[str, Any], tiers: list[Any], name: Callable[[str], str]) -> list[Any]:
+    """Give tiers below the top their passes, which were written as one value."""
+    each, below = values.pop(PASSES), (len(tiers) or 2) - 1
+    if len(each) != below:
+        way = "Write one for each, joined by /, or leave it out."
+        raise ScenarioError(f"{name(PASSES)}: {len(each)} numbers for {counted(below, 'tier')} below the top. {way}")
+    return [tiers[0], *({**tier, "passes": one} for tier, one in zip(tiers[1:], each, strict=True))]
 
 
 def _of_other_depth(one: Topology, depth: int, values: Mapping[str, Any], name: Callable[[str], str]) -> ScenarioError:
@@ -302,6 +315,8 @@ def _refuse_two(values: Mapping[str, Any], name: Callable[[str], str], has: str)
         if key in values:
             counted = key == "fleet.clients" or key in (tier["count"] for tier in SHORT)
             way = "Write it in [[fleet.tiers]] (passes, drawn), or --tiers 4/5/20 with --set fleet.tiers.2.passes=4."
+            if key == PASSES:
+                way = f"Write the passes of all tiers below the top, such as {name(key)} 3/1 of three tiers."
             raise ScenarioError(
                 f"{name(key)}: is about two tiers, and {has}. "
                 f"{'Leave it out, as the tiers have their counts.' if counted else way}",

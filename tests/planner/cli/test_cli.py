@@ -644,9 +644,14 @@ def test_a_tier_is_set_by_its_number_beside_sizes(tiers: str) -> None:
     for key, message in (
         ("fleet.tiers.4.passes", r"there is no table '4'. Known are 1 to 3"),
         ("fleet.tiers.2.count", r"--tiers says the sizes. Give one of the two"),
-        ("fleet.group_rounds", r"--set fleet.tiers.2.passes=4"),
+        ("fleet.group_rounds", r"the passes of all tiers below the top, such as --set fleet.group_rounds 3/1"),
     ):
         with pytest.raises(ScenarioError, match=message):
             load(None, sized | {key: (f"--set {key}", "2")})
+    in_short = load(None, sized | {"fleet.group_rounds": ("-P", "4/2")})
+    assert [in_short.known[symbol].value for symbol in ("n2", "P2", "P3")] == [5, 4, 2]
+    for beside in (sized, {"fleet.groups": ("-G", "4"), "fleet.clients_per_group": ("-M", "5")}):
+        with pytest.raises(ScenarioError, match=r"-P: 3 numbers for (2 tiers|1 tier) below the top. Write one"):
+            load(None, beside | {"fleet.group_rounds": ("-P", "4/2/1")})
     with pytest.raises(ScenarioError, match=r"or give their sizes with --tiers 4/5/20"):
         load(None, {"fleet.groups": ("-G", "4"), "fleet.clients_per_group": ("-M", "5")} | options)
