@@ -171,7 +171,7 @@ def _with(first: Side, second: Side, keys: Collection[str]) -> tuple[Verdict | N
     try:
         return recommend(read(first.name, told, first.load), details=False, cases=True).verdict, ""
     except PlannerError as error:
-        return None, str(error)
+        return None, error.parts[0].removeprefix(f"{first.name}: ")
 
 
 def _together(

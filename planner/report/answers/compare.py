@@ -29,6 +29,7 @@ OF_ERROR = (
 )
 ONE_TARGET = "same target"  # the second to the target of the first
 ANOTHER = {"toss-up": "another toss-up", "depends": "another best in a case"}  # of the status that there was before
+STATUS = {"depends": "best by case"}  # in words that need no explanation
 OWN = CASES["per-client"].rstrip("?")
 
 
@@ -137,6 +138,8 @@ def _objective(found: Contrast) -> Any:
 def _taken(found: Contrast, one: Alone) -> str | int | None:
     """What the side that says nothing takes, where it is a count or a choice and no number with a unit."""
     side = found.first if one.before is None else found.second
+    if one.key.startswith("network.") and any("link" in tier for tier in side.told.get("fleet.tiers", ())):
+        return None  # links are said there
     symbol = next((each.symbol for each in FIELDS if each.key == one.key), "")
     value = side.scenario.known[symbol].value if symbol in side.scenario.known else None
     return value if None in (one.before, one.after) and isinstance(value, str | int) else None
@@ -246,7 +249,7 @@ def _differences(answer: Compared, most: int) -> Table:
             mark = f"<- as well as {_name(stands[0])}"
         if mark != DECIDES and row.turns:
             again = row.status == sides[0]["verdict"]["status"]
-            what = ANOTHER.get(row.status, row.status) if again else row.status
+            what = (ANOTHER if again else STATUS).get(row.status, row.status)
             if len(row.best) == 1:
                 mark = f"alone -> {names_or(row.best)}"
             mark = mark or f"alone -> {what}"
@@ -348,7 +351,8 @@ def _details(found: Contrast) -> Iterator[tuple[str, Iterable[str]]]:
 
 
 def _alone(one: Alone) -> str:
-    changed = f"{one.key}: {_plain(one.before)} -> {_plain(one.after)}"
+    before, after = ("not given" if value is None else _plain(value) for value in (one.before, one.after))
+    changed = f"{one.key}: {before} -> {after}"
     if one.verdict is None:
-        return f"{changed}: alone it has no answer. {one.why}"
+        return f"{changed}: no answer alone ({one.why})."
     return f"{changed}: alone, {choice(one.verdict)}{' (decides)' if one.decides else ''}."

@@ -406,6 +406,14 @@ def test_tiers_of_a_file_are_told_by_their_names(tmp_path: Path) -> None:
     found = planner.compare(*paths)
     assert next(row for row in found.rows if row.id == "fleet.tiers").before == "country 3, site 3, car 3"
     assert "{" not in str(found)
+    linked = tiers.replace("count = 3\n", "count = 3\nlink = { up = '9Mbit/s' }\n")
+    paths[0].write_text(linked)
+    paths[1].write_text("[fleet]\ngroups = 3\nclients_per_group = 9\n[network.client_link]\npreset = '4g'\n")
+    found = planner.compare(*paths)
+    assert next(row for row in found.rows if row.id == "network.client_link.preset").taken is None  # links of its own
+    said = " ".join(found.details["differences"])
+    assert "fleet.groups: not given -> 3: no answer alone (fleet.groups: is about two tiers" in said
+    assert "Leave it out" not in said and "three.toml: " not in said  # ways out are of commands that nobody gave
 
 
 def test_targets_that_were_told_are_compared_as_they_are(tmp_path: Path) -> None:
