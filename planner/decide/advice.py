@@ -55,6 +55,7 @@ def assumptions(
         in_doubt = name == "scatter" and could_be_controlled(question, scenario)
         unused = (name in UNASKED and not in_doubt) or (question.predictor.measured and name in in_a_pilot)
         unused |= name in (POLICY, DETECT) and not question.partly_available
+        unused |= name.startswith("server_link") and question.network.tiers < question.depth
         value = known.value
         if name == DETECT and question.availability is not None:
             value = in_turns(question.availability.patience)

@@ -635,7 +635,7 @@ def _network(written: Written, known: Table, warnings: list[str]) -> Network:
     known["model_size"] = _model_size(written)
     if depth == 2:
         tiers: Any = known["tiers"].value
-        if tiers == 1 and any(known[f"server_link.{part}"].origin == "given" for part in ("up", "down", "latency")):
+        if tiers == 1 and any(key.startswith("network.server_link.") for key in written.values):
             warnings.append("Without group servers clients send to the top over their own links: others are unused.")
         return Network.two_tier(tiers, links["client_link"], links["server_link"])
     return Network(tuple(links[name] for name in link_names(depth)))

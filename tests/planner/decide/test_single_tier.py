@@ -101,3 +101,12 @@ def test_without_servers_clients_of_a_group_still_share_its_link() -> None:
     late = planner.recommend(**fleet, heterogeneity="intra", link_sharing="per-server", availability="95%")
     one, stars = (float(late.row(name).time_seconds) for name in ("fedavg", "star-star"))
     assert one == pytest.approx(stars, rel=0.05)  # it was nine times as long: 112 turns on one link
+
+
+def test_links_of_servers_that_are_not_there_are_no_assumption_and_no_input() -> None:
+    fleet = {"groups": 4, "clients_per_group": 5, "link_sharing": "per-client", "tiers": 1}
+    answer = planner.recommend(**fleet, details=False)
+    assert not [one.key for one in answer.assumptions if one.key.startswith("server_link")]
+    given = planner.recommend(**fleet, server_link="datacenter", details=False)  # a preset was ignored in silence
+    assert [one.text for one in given.warnings if "others are unused" in one.text]
+    assert [float(row.time_seconds) for row in given.rows] == [float(row.time_seconds) for row in answer.rows]
