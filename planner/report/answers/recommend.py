@@ -43,7 +43,7 @@ OF_FOOTPRINT: Mapping[str, tuple[str, Callable[[float], str]]] = {
 }
 BEGUN = "rounds begun"
 SHOWN_AS: Mapping[str, tuple[str, Callable[[float], str]]] = {**AMOUNTS, BEGUN: ("participation", count)}
-NAMED = {"money": "money (your currency)"}  # columns
+NAMED = {"money": "your currency"}  # columns, so short that intervals of ratios fit beside them
 UNDER = {BEGUN: "begun"}  # columns below a heading of their own
 SHOWN, LEAST = 6, 3  # topologies on the page: at most, and where it has many other lines
 RANGED = 2  # of the best, whose times between the ends of ranges are said; one in each of several cases
