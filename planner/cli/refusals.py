@@ -180,6 +180,8 @@ def of_command_line(error: Any) -> int:
                 help_ += " Here give the scenario: --config FILE.toml, or options."
         elif option in known and " " not in word:
             help_ = f"{what} is an option: {option} {word}"
+        elif re.search(rf"--explain \S+ {re.escape(word)}", " ".join(sys.argv)):
+            help_ = "--explain takes one section, or all."
         elif "..." in word.split():
             help_ = "In its place write your own options, such as --config FILE.toml."
     elif kind == "MissingParameter" and getattr(error.param, "help", None):

@@ -160,7 +160,7 @@ def selected(document: Document, section: str = "", *, quiet: bool = False, aske
     known.setdefault(WARNINGS, Section.said(WARNINGS, "Warnings", ("None.",)))
     if section and section != ALL and section not in known:
         words = [ALL, *known, *(word for word, id_ in LINES.items() if id_ in known)]
-        names = f"Known are {', '.join(words)}. {suggest(section, words)}".rstrip()
+        names = f"Give one of {', '.join(words)}. {suggest(section, words)}".rstrip()
         raise ScenarioError(f"{asked_by}: {section!a:.40} is no section. {names}", code="E020")
     if quiet:
         cases = document.answer is not None and bool(document.answer.verdict.cases)

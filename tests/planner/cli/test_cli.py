@@ -596,6 +596,7 @@ def test_maps_are_called_one_thing_in_help_docs_and_the_readme() -> None:
         (["pilot", "--data", "examples/hospitals.csv", "--proxy", "cifar"], "Known are digits, fashion-mnist."),
         (["pilot", "examples/digits_hook.py", "--rounds", "0"], "Write --rounds 8."),
         (["pilot", "examples/digits_hook.py", "--systems", "trees,foo"], "Known are trees, one-tier"),
+        (["recommend", "--clients", "9", "--explain", "table", "target"], "--explain takes one section, or all."),
         (["help", "E023"], "`hfl-plan explain E023` says what it means."),
         (["measure", "examples/digits_hook.py"], "is a hook, for `hfl-plan estimate` and `hfl-plan pilot`."),
         (["pilot", "examples/hospitals.csv"], "--data examples/hospitals.csv --proxy digits"),

@@ -234,7 +234,14 @@ def test_an_interval_stays_on_one_line_of_a_cell(room: int) -> None:
 
 @pytest.mark.parametrize(
     ("code", "said"),
-    [("E999", "Did you mean E044 or E043? "), ("E12", "Did you mean E012? "), ("E6", "E005"), ("word", "")],
+    [
+        ("E999", "message. `hfl-plan"),
+        ("E48", "Did you mean E044 or E043? "),
+        ("zeta", "in docs/glossary.md; "),
+        ("E12", "Did you mean E012? "),
+        ("E6", "E005"),
+        ("word", ""),
+    ],
 )
 def test_a_code_that_is_none_names_the_nearest_and_how_to_list_them(code: str, said: str) -> None:
     with pytest.raises(ScenarioError, match=r"is no code of a message\. ") as refused:
