@@ -57,7 +57,8 @@ def at_most(question: Question) -> str:
 def target_of(question: Question, known: Known, met: bool = False) -> Target:
     """State what all rows are to reach."""
     horizon = question.horizon if question.target is None or question.allowed < MAX_ROUNDS else None
-    defined_by = known.note if known.origin == "derived" and question.target is not None else to_target(question)
+    named = question.target is not None and (known.origin == "derived" or question.metric == "accuracy") and known.note
+    defined_by = named or to_target(question)
     return Target(
         value=float(question.goal()),
         metric=question.quantity.words,

@@ -187,6 +187,15 @@ def percent(share: float, digits: int = 0) -> str:
     return f"{100 * share:.{digits}f} %"
 
 
+def share(part: float) -> str:
+    """A share above 0 in whole percent.
+
+    >>> share(0.284), share(0.004)
+    ('28 %', 'under 1 %')
+    """
+    return percent(part) if part >= 0.005 else "under 1 %"
+
+
 def shortened(name: str, most: int = 40) -> str:
     """A name that is cut where it is long."""
     return name if len(name) <= most else name[: most - 3] + "..."

@@ -13,7 +13,7 @@ from planner.decide.sensitivity import Change, Flips, lasts_until
 from planner.decide.settings import Setting
 from planner.io.answers import Verdict
 from planner.io.listings import Listing, listing
-from planner.io.wording import counted, join_with_limit, names_or, one_of, percent, times, title
+from planner.io.wording import counted, join_with_limit, names_or, one_of, percent, share, times, title
 from planner.io.wording import names as join_names
 from planner.report.document import COLUMNS as WIDE
 from planner.report.document import Cell, Column, Document, Figure, Section, Sentences, Table, numeric
@@ -281,7 +281,7 @@ def map_document(found: Phase) -> Listing:
     here = None if at is None else (len(upwards) - 1 - at[0], at[1])
     figure = Figure(says, rows, tuple(format_amount(value, x.unit) for value in x.values), here)
     cells = Counter(tied for row in found.tied for tied in row)
-    parts = [f"{one_of(tied) or 'none'} in {percent(n / cells.total())}" for tied, n in cells.most_common(MOST)]
+    parts = [f"{one_of(tied) or 'none'} in {share(n / cells.total())}" for tied, n in cells.most_common(MOST)]
     parts[0] = parts[0] + " of the cells" if len(cells) > 1 else f"{one_of(next(iter(cells))) or 'none'} in all cells"
     answer = listing("flip-map", f"{says}: {', '.join(parts)}.", found.to_json(), found.rows())
     return brief(answer, [figure, *map(Sentences, _legend(found))], kind="Map of the best topology")

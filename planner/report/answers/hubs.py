@@ -174,7 +174,7 @@ def _verdict(found: Answer, rows: Sequence[Communication]) -> Verdict:
             return Verdict(status="toss-up", best=(rows[0].id, other.id), ratio=Quantity(ratio), text=text)
         at = f", for {more}" if aim != "traffic" and local.bytes > found.hubs.bytes * (1 + NEAR) else ""
         takes = f"takes {times(ratio)} the {aim} of {hubs}{at}"
-        text = f"Use no hubs: EL-Local, whose nodes draw whom they send to, {takes}.{drawn}"
+        text = f"Use EL-Local in place of hubs: each node sends to others that it draws. It {takes}.{drawn}"
         return Verdict(status="not-worth-it", best=(other.id,), ratio=Quantity(ratio), text=text)
     each = "all" if budgets.b_hs == n else f"{budgets.b_hs:,} of"
     text = f"Use {counted(budgets.n_h, 'hub')} for {aim}: each averages {each} {n:,} nodes."

@@ -105,7 +105,8 @@ def _facts(answer: Tuned, chosen: Plan, left_out: int) -> Iterator[tuple[str, st
     """Lines of a page: all of them, or without what is alike and the record of rates, or without rates at all."""
     if answer.tune.alike and not left_out:
         others = counted(len(answer.tune.alike), "other choice")
-        yield "Alike", f"{others}, no slower and no more traffic: --explain alike"
+        within = percent(answer.tune.resolution)
+        yield "Alike", f"{others} within {within} in time and traffic: --explain alike"
     rates = answer.tune.rates
     if rates is not None and left_out < 2:
         raw, L = rates.topologies[chosen.topology].rates, answer.scenario["L"]

@@ -12,6 +12,7 @@ import pytest
 import planner
 from planner import ScenarioError
 from planner.data.pilot import read_pilot
+from planner.decide.explain import target_of
 from planner.predict.question import Question, ask
 
 PILOT = str(Path(__file__).parents[3] / "examples" / "digits_pilot.json")
@@ -103,6 +104,12 @@ def test_a_target_may_be_the_accuracy_that_a_pilot_by_accuracy_measured(tmp_path
     question = asked(pilot=str(path), target_accuracy="85%")
     assert question.rounds()["star-star"] == pytest.approx(5)
     assert question.rounds() == asked(pilot=str(path), target_accuracy=0.85, metric="accuracy").rounds()
+    for given, said in (
+        ({"target_accuracy": "85%"}, "a test accuracy of 85%"),
+        ({"target": 0.15}, "a test error of 0.15"),
+    ):
+        scenario = planner.load_scenario(pilot=str(path), metric="accuracy", **given)
+        assert target_of(ask(scenario), scenario.known["target"]).defined_by == said
     with pytest.raises(ScenarioError, match="the metric is accuracy"):
         asked(pilot=str(path), target_loss=1.2)
 

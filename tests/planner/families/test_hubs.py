@@ -320,7 +320,9 @@ def test_both_limits_are_kept_and_all_is_said(plan) -> None:
 def test_few_edges_are_better_without_hubs(plan) -> None:
     code, out, err = plan("hubs", "--nodes", "2", "--edges", "6", "-H", "both")
     assert (code, err) == (0, "")
-    assert out.startswith("Use no hubs: ") and " the time of " in " ".join(out.splitlines()[:2])
+    assert out.startswith(
+        "Use EL-Local in place of hubs: each node sends to others that it draws. "
+    ) and " the time of " in " ".join(out.splitlines()[:2])
 
 
 def test_hubs_that_hear_everybody_are_servers(plan) -> None:
