@@ -474,7 +474,7 @@ def _texts(blocks: Sequence[Block]) -> Iterator[str]:
 def _letters(answer: Answer, blocks: Sequence[Block]) -> str:
     """Explain the letters of tiers that a page has, where there are more than two, and those of edge rounds."""
     if "n1" not in answer.scenario:
-        return "Ge: edge rounds of a cloud round; E: local steps" if "Ge" in answer.scenario else ""
+        return "Ge: edge rounds, E: local steps" if "Ge" in answer.scenario else ""
     columns = (column.name for block in blocks if isinstance(block, Table) for column in block.columns)
     used = dict.fromkeys(re.findall(r"\b(?:n|S|P|delta)\d\b", "\n".join((*_texts(blocks), *columns))))
     if not used or not answer.tier_names:

@@ -1151,6 +1151,6 @@ def test_what_follows_writes_the_coverage_as_the_race_takes_it(plan, tmp_path: P
     writes, race = (step["argv"] for step in steps if not step["asks"])
     assert (writes, race[race.index("--coverage") + 1]) == (["...", "--output", "kept.csv"], "kept.csv")
     assert (np.diff(read_layout(str(kept)).home) >= 0).all()
-    assert "HHFL (all) " in page and "Ge: edge rounds of a cloud round; E: local steps" in page
+    assert "HHFL (all) " in page and "Ge: edge rounds, E: local steps" in page
     again = [step["argv"][0] for step in json.loads(plan("overlap", str(kept), *words[2:], "--json")[1])["next"]]
     assert "..." not in again

@@ -190,7 +190,7 @@ def test_a_target_that_would_be_refused_is_not_given_beside_a_count() -> None:
     )
     assert by_loss is not None and planner.recommend(**asked, target=by_loss[2], details=False).rows
     assert by_accuracy is not None and by_accuracy[1] is None
-    with pytest.raises(planner.ScenarioError, match="accuracy is predicted by the training loss"):
+    with pytest.raises(planner.ScenarioError, match="the predicted training loss stands for accuracy"):
         planner.recommend(**asked, metric="accuracy", target=by_loss[2])
 
 
