@@ -244,7 +244,7 @@ def test_rounds_that_are_offered_are_enough_and_a_limit_holds_for_one_tier_too()
     assert only.rounds == int(offered[1])
     (cut_off,) = (one.text for one in least.warnings if "--rounds" in one.text)
     assert cut_off.startswith(best.ranking[0].title)
-    assert cut_off.endswith(f" --rounds {offered[0]}.")
+    assert cut_off.endswith(f" --rounds well above the predicted {int(offered[0]):,}.")
 
 
 def test_partial_participation_uses_the_theorem_under_sampling() -> None:

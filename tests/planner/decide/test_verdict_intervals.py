@@ -178,16 +178,6 @@ def test_a_limit_that_the_first_may_miss_is_said_and_leaves_out_what_takes_far_m
     assert 35 < float(said[0].split(" in ")[1].split(" %")[0]) < 65
 
 
-def test_the_rounds_that_a_limit_leaves_out_are_advised_as_predicted() -> None:
-    """With the predicted number itself the answer said that half of the draws need more."""
-    fleet: dict[str, Any] = {"G": 24, "M": 20, "heterogeneity": "inter", "objective": "time", "target": 0.1}
-    free = {row.id: row for row in planner.recommend(**fleet, link_sharing="per-client", uplink="8Mbit/s").rows}
-    rounds = int(free["star-star"].rounds)
-    answer = planner.recommend(**fleet, link_sharing="per-client", uplink="8Mbit/s", rounds=rounds // 3)
-    said = f"Star-Star takes the least time once it has more rounds: --rounds well above the predicted {rounds:,}."
-    assert said in [one.text for one in answer.warnings]
-
-
 @pytest.mark.parametrize(("low", "said"), [(1.018, True), (1.02, True), (0.998, False)])
 def test_an_interval_of_a_toss_up_that_begins_above_1_says_where_ties_end(low: float, said: bool) -> None:
     """It read as if it told both apart: the rule is 1.02."""

@@ -310,7 +310,7 @@ def test_accuracy_goes_by_loss_but_for_its_gains_and_has_no_targets_of_its_own()
     by_loss, by_accuracy = asked(**GIVEN), asked(**GIVEN, plan__metric="accuracy")
     assert as_modelled(by_accuracy).rounds() == as_modelled(by_loss).rounds()
     assert by_accuracy.quantity.reached == "test accuracy"
-    with pytest.raises(ScenarioError, match="accuracy is predicted by the training loss"):
+    with pytest.raises(ScenarioError, match="the predicted training loss stands for accuracy"):
         asked(**GIVEN, plan__metric="accuracy", problem__target=0.3)
 
 
