@@ -316,7 +316,7 @@ def _refuse_two(values: Mapping[str, Any], name: Callable[[str], str], has: str)
             counted = key == "fleet.clients" or key in (tier["count"] for tier in SHORT)
             way = "Write it in [[fleet.tiers]] (passes, drawn), or --tiers 4/5/20 with --set fleet.tiers.2.passes=4."
             if key == PASSES:
-                way = f"Write the passes of all tiers below the top, such as {name(key)} 3/1 of three tiers."
+                way = "Write the passes of all tiers below the top, such as 3/1 of three tiers."
             raise ScenarioError(
                 f"{name(key)}: is about two tiers, and {has}. "
                 f"{'Leave it out, as the tiers have their counts.' if counted else way}",

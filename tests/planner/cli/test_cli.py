@@ -645,7 +645,7 @@ def test_a_tier_is_set_by_its_number_beside_sizes(tiers: str) -> None:
     for key, message in (
         ("fleet.tiers.4.passes", r"there is no table '4'. Known are 1 to 3"),
         ("fleet.tiers.2.count", r"--tiers says the sizes. Give one of the two"),
-        ("fleet.group_rounds", r"the passes of all tiers below the top, such as --set fleet.group_rounds 3/1"),
+        ("fleet.group_rounds", r"the passes of all tiers below the top, such as 3/1 of three"),
     ):
         with pytest.raises(ScenarioError, match=message):
             load(None, sized | {key: (f"--set {key}", "2")})
