@@ -16,7 +16,7 @@ from typing import Any
 from planner.decide.recommendation import SHARING
 from planner.decide.single_tier import SINGLE, unserved
 from planner.errors import ScenarioError
-from planner.io.answers import Answer, Assumption, Evidence, NextStep, Quantity, Sensitivity, Told, Verdict
+from planner.io.answers import Answer, Assumption, Evidence, KnownValue, NextStep, Quantity, Sensitivity, Told, Verdict
 from planner.io.listings import Listing
 from planner.io.text import suggest
 from planner.io.wording import CASES, input_words, join, target_option, times, title, two
@@ -83,13 +83,19 @@ def page(
     return _laid(answer, body, (*sections, _provenance(answer)), answer.records(), kind)
 
 
+def _amount(name: str, known: KnownValue) -> str:
+    """A value of the scenario; a target as it can be typed."""
+    if name == "target" and isinstance(known.value, float):
+        return target_option(known.value).partition(" ")[2]
+    return format_amount(known.value, known.unit)
+
+
 def _provenance(answer: Answer) -> Section:
     """Where every value of the scenario comes from."""
     columns = (Column("key"), Column("value", "number"), Column("origin"), Column("source"))
     valued = {name: known for name, known in answer.scenario.items() if known.value is not None}
     rows = tuple(
-        (name, known.reading or format_amount(known.value, known.unit), known.origin, known.source)
-        for name, known in valued.items()
+        (name, known.reading or _amount(name, known), known.origin, known.source) for name, known in valued.items()
     )
     beside = tuple(  # what is assumed in words, and is no value of the scenario
         (input_words(one.key), one.value, "default", one.effect)

@@ -106,7 +106,7 @@ def _facts(answer: Tuned, chosen: Plan, left_out: int) -> Iterator[tuple[str, st
     if answer.tune.alike and not left_out:
         others = counted(len(answer.tune.alike), "other choice")
         within = percent(answer.tune.resolution)
-        yield "Alike", f"{others} within {within} in time and traffic: --explain alike"
+        yield "Alike", f"{others}, no more time or traffic within {within}: --explain alike"
     rates = answer.tune.rates
     if rates is not None and left_out < 2:
         raw, L = rates.topologies[chosen.topology].rates, answer.scenario["L"]

@@ -565,3 +565,13 @@ def test_label_counts_that_were_given_are_not_asked_for(tmp_path: Path) -> None:
     assert not any("--data" in one.argv for one in answer.next)
     said = planner.recommend(groups=4, clients_per_group=8, uplink="1Gbit/s", **given).next
     assert ("--data", "COUNTS.csv") in [one.argv for one in said]
+
+
+def test_the_target_of_explain_assumed_asks_the_same_again() -> None:
+    """It was rounded down there, so that typed again it took a round more."""
+    asked: dict[str, Any] = {"G": 24, "M": 20, "heterogeneity": "inter", "rounds": 200}
+    first = planner.recommend(**asked, details=False)
+    shown = re.search(r"^target +(\S+) +derived", str(first.explain("assumed")), re.MULTILINE)
+    again = planner.recommend(**asked, target=shown[1], details=False)
+    assert [row.rounds for row in again.rows] == [row.rounds for row in first.rows]
+    assert float(shown[1]) >= first.target.value

@@ -712,7 +712,7 @@ def test_choices_that_are_alike_are_said_to_be_near_and_not_better(plan) -> None
     """It read "no slower and no more traffic", as if the recommended one were the worse."""
     words = ("-G", "8", "-M", "5", "-H", "iid", "--link-sharing", "per-client", "-K", "40,41", "-P", "1")
     page = plan("tune", *words, "--resolution", "0.05")[1]
-    assert "Alike     1 other choice within 5 % in time and traffic: --explain alike\n" in page
+    assert "Alike     1 other choice, no more time or traffic within 5 %: --explain alike\n" in page
 
 
 def test_the_present_choice_says_which_of_its_numbers_were_assumed(plan) -> None:
