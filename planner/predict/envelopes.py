@@ -9,7 +9,6 @@ of the table. Which coefficients these are is a matter of the predictor.
 from __future__ import annotations
 
 import itertools
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +27,8 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.intp]
 ROUNDS = 1.5 ** np.arange(87)  # 1 to 1.4e15; between them logarithms are interpolated
-USUAL = 17  # where a search for rounds begins: 985
+USUAL = 17  # where a search for rounds begins, with one local step in a round: 985
+STEEP = 0.75  # the power of local steps in a round as which rounds fall, about
 POINTED = 4  # steps of it that follow where rows point
 FEW = 8  # constants of one row up to which each goes with a copy of it
 SMALL = 256  # constants and rows that take no grouping
@@ -70,8 +70,8 @@ class Fleet(ABC):
         return {}
 
     @cached_property
-    def ended(self) -> list[int]:
-        """The row near which the first search ended, where one was; it is where the next one begins."""
+    def ended(self) -> list[float]:
+        """The `Points.near` of the first search, where one was; it is where the next one begins."""
         return []
 
     def row(self, number: int) -> Array:
@@ -195,13 +195,35 @@ class Points:
             found[mine] = block._reached(rounds[mine])
         return found
 
-    def rounds_to(self, targets: Array, start: int = USUAL) -> Array:
-        """Rounds, not rounded, until it is at most a target, looked for from a row on; ``inf`` beyond `ROUNDS`."""
-        found = np.empty(len(targets))
+    def rounds_to(self, targets: Array, start: float = USUAL) -> Array:
+        """Rounds, not rounded, until it is at most a target; ``inf`` beyond `ROUNDS`. For ``start`` see `near`."""
+        found, starts = np.full(len(targets), np.inf), start - STEEP * self.steps[:, 0]
         for mine, block in self.blocks():
-            found[mine] = part = block._rounds_to(targets[mine], start)
-            start = next(near(part), start)  # the next fleets are much like these
+            found[mine] = block._rounds_to(targets[mine], _rows(starts[mine]))
+            if len(self.fleets) > TOGETHER:
+                starts = self._like(found)
         return found
+
+    @cached_property
+    def steps(self) -> Array:
+        """Local steps in a round, one after the other, and K, both as the rows of as many rounds; shape (n, 2)."""
+        each = [(fleet.topology.effective_steps(fleet.K), fleet.K) for fleet in self.fleets]
+        return _places(np.array(each, float))[self.which]
+
+    def near(self, rounds: Array) -> Iterator[float]:
+        """Where others find their rounds if these are found here: the row for one local step in a round, about."""
+        met = np.isfinite(rounds)
+        if met.any():
+            yield float(np.median(_places(rounds[met]) + STEEP * self.steps[met, 0]))
+
+    def _like(self, found: Array) -> Array:
+        """Where all find their rounds if some found these: at powers of both numbers of steps, as they differ there."""
+        met = np.isfinite(found)
+        if not met.any():
+            return np.full(len(found), USUAL)
+        steps, places = self.steps[met], _places(found[met]) + STEEP * self.steps[met, 0]
+        powers = np.linalg.lstsq(steps - steps.mean(0), places - places.mean(), rcond=1e-6)[0]
+        return np.asarray(places.mean() + (self.steps - steps.mean(0)) @ powers - STEEP * self.steps[:, 0])
 
     def _reached(self, rounds: Array) -> Array:
         place = np.clip(np.log(np.maximum(rounds, 1.0)) / np.log(ROUNDS[1]), 0, len(ROUNDS) - 1)
@@ -211,7 +233,7 @@ class Points:
             found = above + (place - left) * (under - above)
         return np.asarray(np.exp(np.where((place == left) | np.isneginf(above), above, found)))
 
-    def _rounds_to(self, targets: Array, start: int) -> Array:
+    def _rounds_to(self, targets: Array, starts: Counts) -> Array:
         with np.errstate(divide="ignore"):
             goals = np.log(targets)
         # The envelope falls with the rounds, about as a power: go from a likely number of them to where the last two
@@ -219,7 +241,7 @@ class Points:
         last, count, step = len(ROUNDS) - 1, len(goals), 0
         first, ends = np.empty(count, dtype=np.intp), np.empty((2, count))  # the row, and the heights before and there
         low, high = np.zeros(count, dtype=np.intp), np.full(count, len(ROUNDS))  # where it can be
-        above, under, guess = np.zeros(count), np.zeros(count), np.full(count, start)
+        above, under, guess = np.zeros(count), np.zeros(count), starts
         left, here, goal = np.arange(count), self, goals
         while len(left):
             before, after = here.heights(np.stack((guess - 1, guess)))
@@ -249,10 +271,14 @@ class Points:
         return np.where(first > last, np.inf, np.where(first == 0, 1.0, found))
 
 
-def near(rounds: Array) -> Iterator[int]:
-    """The row that numbers of rounds are near, if some are finite."""
-    if len(met := rounds[np.isfinite(rounds)]):
-        yield max(1, math.ceil(math.log(float(np.sort(met)[len(met) // 2])) / math.log(ROUNDS[1])))
+def _places(numbers: Array) -> Array:
+    """Where numbers of rounds are among `ROUNDS`, which need not be whole."""
+    return np.asarray(np.log(numbers) / np.log(ROUNDS[1]))
+
+
+def _rows(places: Array) -> Counts:
+    """The rows at or after these places, of those that have one before them."""
+    return np.clip(np.ceil(places), 1, len(ROUNDS) - 1).astype(np.intp)
 
 
 def _competing(found: Array, units: Array) -> Array:
@@ -292,7 +318,7 @@ class EnvelopePredictor(Predictor):
         one = self._fleet(question, topology, question.values)
         found = points.rounds_to(wanted, *one.ended)
         if not one.ended:
-            one.ended.extend(near(found))
+            one.ended.extend(points.near(found))
         return found.reshape(shape)[()]
 
     def rate(self, question: Question, topology: str, rounds: float) -> float | None:

@@ -341,7 +341,7 @@ class _Spectrum(EnvelopePredictor):
         moved = before = np.zeros(len(far))
         for turn in range(TURNS):
             of_stars_alone = points_of_stars.rounds_to(points.reached(np.exp(far)), *near)
-            near = list(envelopes.near(of_stars_alone))
+            near = list(points_of_stars.near(of_stars_alone))
             so_many = np.minimum(of_stars_alone / of_one, ROUNDS[-1])
             off = np.log(gaining(np.exp(far) / worth, so_many, power)) - wanted
             if np.all((np.abs(off) < NEAR) | (far <= 0) & (off >= 0)):
