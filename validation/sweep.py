@@ -230,14 +230,18 @@ def _workers(path: Path, count: int, where: Where) -> Iterator[Callable[[], None
 
 
 def _worker(path: str, stop: Any, where: Where, says: bool) -> None:
-    """Run cells until it is told to stop; ended from outside, it gives its claim back. One worker speaks for all."""
+    """Run cells until told to stop, or whoever started it is gone; ended from outside, it gives its claim back.
+
+    One worker speaks for all.
+    """
+    parent = multiprocessing.parent_process()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal interrupts all; the one that started this ends it
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
     torch.set_num_threads(1)
     if not says:
         compiled.silence()
     with Store(Path(path)) as store, on(*where):
-        while not stop.is_set():
+        while not stop.is_set() and parent is not None and parent.is_alive():  # a killed one tells nobody to stop
             if work(store, limit=1) == 0:
                 stop.wait(0.05)
 

@@ -273,6 +273,23 @@ def test_kills_lose_nothing_but_the_cells_in_flight(tmp_path: Path, kills: int, 
         assert store.counts() == {"finished": len(wanted), "running": 0, "waiting": 0}
 
 
+WORKERS = """
+import sys, time
+from pathlib import Path
+from validation.sweep import HERE, _workers
+with _workers(Path(sys.argv[1]), 2, HERE):
+    print("started", flush=True)
+    time.sleep(600)
+"""
+
+
+def test_workers_end_with_a_process_that_is_killed(tmp_path: Path) -> None:
+    running = subprocess.Popen([sys.executable, "-c", WORKERS, str(tmp_path / "runs.db")], stdout=subprocess.PIPE)
+    assert running.stdout is not None and running.stdout.readline() == b"started\n"
+    running.kill()
+    assert running.communicate(timeout=120) == (b"", None)  # at the end of a pipe that the workers hold, too
+
+
 def test_what_is_not_a_store_is_refused_and_left_alone(tmp_path: Path) -> None:
     text = tmp_path / "notes.txt"
     text.write_text("not a database, and long enough to be looked at: " * 30)
