@@ -22,13 +22,13 @@ class Kind:
     """A kind of file."""
 
     words: str
-    options: tuple[str, ...] = ()  # that take it
+    options: tuple[str, ...] = ()  # that take it, in commands that have the first
     readers: tuple[str, ...] = ()  # commands that take it by place
 
     def taken(self, name: str, options: Collection[str]) -> str:
         """Write the option that takes the file, with what it needs beside; "" where none of these does."""
         beside = " --proxy digits" * (self is COUNTS and "--proxy" in options)
-        return next((f"{one} {name}{beside}" for one in self.options if one in options), "")
+        return next((f"{one} {name}{beside}" for one in self.options[:1] if one in options), "")
 
     def way(self, name: str, options: Collection[str]) -> str:
         """Say what the file is, and which of the options of a command take it, or else which commands."""
@@ -40,13 +40,13 @@ class Kind:
         return f"{said}, for {join(commands)}." if commands else f"{said}, which no command reads."
 
 
-DATA = ("--data", "--heterogeneity", "-H")
+DATA = ("--data", "-H", "--heterogeneity")
 SCENARIO = Kind("a scenario", ("--config", "-c"), ("compare", "export"))
 SCHEMAS = {
     "hfl-plan/recommend/2": Kind("an answer of `recommend`", (), ("compare", "export")),
     "hfl-plan/manifest/1": Kind("a kept run", (), ("rerun", "compare", "export")),
     "hfl-plan/measured/1": Kind("the run of an exported project", (), ("compare",)),
-    "hfl-plan/profile/1": Kind("a profile", DATA),
+    "hfl-plan/profile/1": Kind("a profile", DATA[::-1]),
     "hfl-plan/pilot/1": Kind("a pilot", ("--pilot",)),
 }
 """Kinds of JSON, by schema."""

@@ -106,7 +106,7 @@ def _of_another_kind(fact: str, help_: str, command: Any) -> str:
 
     name, options = (command.name, _options(command)) if command is not None else ("", [])
     for file, kind in kinds.named(fact):
-        if file in _written(kind):
+        if kind.taken(file, options) and file in _written(kind):
             return help_  # it is where such files belong
         if name not in kind.readers and not fact.startswith(kind.options or ("\0",)):
             if name == "compare" and kind.options:  # by place it takes what such a file is a part of

@@ -69,7 +69,7 @@ SCENARIO = "Here give the scenario: --config FILE.toml, or options."
         ("flip flip.json", f"flip.json is an answer of `flip`, which no command reads. {SCENARIO}"),
         ("recommend fleet.csv", "fleet.csv is a list of clients: --fleet fleet.csv"),
         ("recommend a.toml", "a.toml is a scenario: --config a.toml"),
-        ("recommend --config profile.json", "profile.json is a profile: --data profile.json"),
+        ("recommend --config profile.json", "profile.json is a profile: --heterogeneity profile.json"),
         (
             "recommend --data manifest.json",
             "is a kept run, for `hfl-plan rerun`, `hfl-plan compare` and `hfl-plan export`.",
@@ -105,6 +105,8 @@ SCENARIO = "Here give the scenario: --config FILE.toml, or options."
         ("overlap ring:3,4,1 --local-steps 1:5", "ranges are searched by recommend and tune alone"),
         ("async --config a.toml --speed-ratio 8 -K 1:5", "searched by recommend and tune alone"),
         ("compare a.toml counts.csv", "`hfl-plan recommend --data counts.csv --output answer.json`"),
+        ("pilot profile.json", "a profile, for `hfl-plan recommend --heterogeneity profile.json`."),
+        ("pilot --data profile.json --proxy digits", "for `hfl-plan recommend --heterogeneity profile.json`."),
         ("rerun pilot.json", "pilot.json is a pilot, for `hfl-plan recommend --pilot pilot.json`."),
         ("network links pilot.json", "pilot.json is a pilot, for `hfl-plan recommend --pilot pilot.json`."),
         ("measure links.csv", "is a network, for `hfl-plan recommend --network links.csv` and `hfl-plan network`."),
