@@ -147,11 +147,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     Raises:
         NoAnswerError: If nothing reaches the target within the budget.
     """
-    if scenario.pilot is not None:
-        raise ScenarioError(
-            "--pilot: it measured one number of local steps, and tune compares many. Leave it out, or run "
-            "`hfl-plan pilot` with each and compare what `hfl-plan recommend --pilot` says."
-        )
+    tuning.without_pilot(scenario, "tune")
     if scenario.divisions:
         raise ScenarioError(
             f"tune: {scenario.searched} searched, and tune compares choices of K and P itself. {scenario.settled_by}"

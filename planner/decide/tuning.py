@@ -25,6 +25,7 @@ from planner.predict.evidence import predictor_record
 from planner.predict.question import Question, ceil_rounds
 from planner.scenario.fields import LARGEST_COUNT
 from planner.scenario.footprint import MORE
+from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_duration, format_energy, format_mass, format_size, parse
 
 Aim = Literal["time", "traffic", "energy", "carbon", "money"]
@@ -171,6 +172,19 @@ def with_one_target(question: Question) -> Question:
             "Give a smaller --target, or more --rounds to define one."
         )
     return question.varied(target=goal, share=None, horizon=None if question.target is None else question.horizon)
+
+
+def without_pilot(scenario: Scenario, what: str) -> None:
+    """Refuse a pilot, which is of one K and P; ``what`` compares many.
+
+    Raises:
+        ScenarioError: if there is one.
+    """
+    if scenario.pilot is not None:
+        raise ScenarioError(
+            f"--pilot: it measured one number of local steps, and {what} compares many. Leave it out, or run "
+            "`hfl-plan pilot` with each and compare what `hfl-plan recommend --pilot` says."
+        )
 
 
 def steps(question: Question, group_rounds: Any, local_steps: Any) -> dict[str, Any]:

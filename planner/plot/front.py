@@ -48,6 +48,7 @@ def of_scenario(scenario: Scenario) -> Picture:
             if d.best and d.rounds and d.time_seconds and d.traffic_bytes
         ]
     else:
+        tuning.without_pilot(scenario, "this picture")
         question = tuning.with_one_target(posed(scenario)[1])
         every = tuning.choices(question, *tuning.usual(question), question.topologies, tuning.on_record(question))
         found = [Point(c.topology, f"{c.passes} = {c.P}, K = {c.K}", c.rounds, c.seconds, c.bytes) for c in every]

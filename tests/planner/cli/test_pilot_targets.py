@@ -57,9 +57,10 @@ def test_what_is_the_pilots_and_may_be_another_is_said(plan: Any, given: tuple[s
     assert len(out.splitlines()) <= 25
 
 
-def test_tune_refuses_a_pilot_and_flip_takes_it(plan: Any) -> None:
-    code, _, err = plan("tune", *FLEET)
-    assert code != 0 and "one number of local steps" in err
+def test_what_compares_many_steps_refuses_a_pilot_and_flip_takes_it(plan: Any, tmp_path: Path) -> None:
+    for command in (["tune"], ["picture", "front", "-o", str(tmp_path / "front.svg")]):
+        code, _, err = plan(*command, *FLEET)
+        assert code != 0 and "one number of local steps" in err and not list(tmp_path.iterdir())
     code, out, err = plan("flip", *FLEET)
     assert (code, err) == (0, "") and out
 
