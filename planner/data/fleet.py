@@ -127,7 +127,7 @@ def read_fleet(path: Path, readers: Mapping[str, Callable[[Any, str], Any]]) -> 
                 )
         group_of.append(groups.add(path_, row)[0])
         for name in told:
-            text = row[name]
+            text = row.plain(name)
             if text not in known[name]:
                 where = f"{path}:{row.line}:{table.place(name) + 1}: {name}"
                 known[name][text] = readers[name](text, where) if text else NOTHING[name]

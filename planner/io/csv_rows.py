@@ -57,15 +57,20 @@ class Row:
             self.refuse(f"{name!a:.40} is not a name of {noun}", f"Use up to {LARGEST_NAME} printable ones", column)
         return name
 
+    def plain(self, column: str | int) -> str:
+        """The text of a field, perhaps with a unit, where a decimal comma between semicolons is a point."""
+        text = self[column]
+        halves = DECIMAL_COMMA.match(text) if self.table.separator == ";" else None
+        if halves is None or (unit := text[halves.end() :]).startswith((",", ".")):
+            return text
+        if len(halves[2]) == 3 and halves[1].strip("+-0"):
+            way = f"Write {halves[1]}{halves[2]}{unit} or {float(f'{halves[1]}.{halves[2]}'):g}{unit}"
+            self.refuse(f"{text!a:.40} may be a thousand or one", way, column)
+        return f"{halves[1]}.{halves[2]}{unit}"
+
     def number(self, column: str | int, noun: str, *, signed: bool = False) -> float:
         """The finite number in a field; from 0, unless it may be signed."""
-        text = self[column]
-        if self.table.separator == ";" and (halves := DECIMAL_COMMA.fullmatch(text)):
-            if len(halves[2]) == 3:
-                self.refuse(
-                    f"{text!a:.40} may be a thousand or one", f"Write {halves[1]}{halves[2]} or {halves[1]}", column
-                )
-            text = f"{halves[1]}.{halves[2]}"
+        text = self.plain(column)
         value = float(text) if len(text) <= LONGEST and NUMBER.fullmatch(text) else float("nan")
         if not abs(value) <= 1e100 or (value < 0 and not signed):
             rule = "a number up to 1e100" if signed else "a number from 0 to 1e100"
@@ -84,6 +89,8 @@ class CsvTable:
         text.seek(0)
         self._reader = csv.reader(text, delimiter=self.separator, strict=True)
         first = next(self._lines(), None)
+        if first is not None and ",".join(first[1]) == "sep=,":  # tells Excel what separates
+            first = next(self._lines(), None)
         if first is None:
             raise ScenarioError(
                 f"{path}: is empty. Write a header with the names of the columns, and a line for each row.", code="E032"

@@ -45,6 +45,13 @@ def test_clients_of_a_group_stand_together_in_the_order_of_the_file(tmp_path: Pa
     assert (found.depth, found.nodes) == (3, (2, 3, 5))
 
 
+def test_a_file_of_a_spreadsheet_may_name_its_separator_and_have_decimal_commas(tmp_path: Path) -> None:
+    text = "client;group;samples;step_time;availability\na;x;10;0.2s;99.5%\nb;y;20.5;1.25 ms;0.995\n"
+    assert read(tmp_path, "sep=;\n" + text.replace(".", ",")) == read(tmp_path, text)
+    with pytest.raises(ScenarioError, match=r"fleet.csv:2:3: '1,500s' may be a thousand or one. Write 1500s or 1.5s"):
+        read(tmp_path, "client;group;step_time\na;x;1,500s\n")
+
+
 def test_groups_one_by_one_are_the_same_fleet_as_their_clients(tmp_path: Path) -> None:
     rows = [{"name": "a", "clients": 2, "samples": 5.0}, {"name": "b", "clients": 1, "samples": 7.0, "step_time": 0.3}]
     text = "client,group,samples,step_time\n1,a,5,\n2,a,5,\n3,b,7,0.3s\n"

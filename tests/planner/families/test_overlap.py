@@ -207,7 +207,7 @@ def test_a_server_without_clients_is_left_out_with_a_word(tmp_path: Path) -> Non
         ("client,a,a\nc1,1,1\n", "1:3", "column 'a' comes twice"),
         ("client,a\nc1,1\nc1,1\n", "3:1", "client 'c1' is on line 2 already"),
         ("client|a|b\nc1|1|0\n", "1:1", "separated by bars"),
-        ("client;server;airtime\nc1;a;1,500\n", "2:3", "'1,500' may be a thousand or one. Write 1500 or 1."),
+        ("client;server;airtime\nc1;a;1,500\n", "2:3", "'1,500' may be a thousand or one. Write 1500 or 1.5."),
         ("Client,a\nc1,1\n", "1", "is 'Client' it?"),
         ("client\nc1\n", "1", "there is no column of a server"),
         ("device,a\nc1,A\n", "1", "among 'device', 'a'. Write client,server with a line for each pair, or"),
