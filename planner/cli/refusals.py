@@ -7,7 +7,8 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import PurePath
+from pathlib import Path, PurePath
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from planner.cli.output import MISUSE, NO_ANSWER, WIDTH
@@ -74,6 +75,8 @@ LIMITS = {
 """Ways out from numbers beyond their limits, by what is said of them."""
 ANOTHER = ("E001", "E020", "E031", "E032", "E033", "E036")
 """Codes of refusals that a file of another kind may be behind."""
+BESIDE = re.compile(r"(?P<file>.+?\.(toml|json))(:\d+)?: [^:]+: (?P<named>.+): cannot be read")
+"""A scenario or a kept run, and a file in it that is not there."""
 SAYS_NO_MORE = ("E001", "N001")
 """Codes whose explanation is that of many refusals, and points back to the line of help."""
 NO_WAY = ("Mend it there.", "Check the path.", "")
@@ -88,6 +91,8 @@ def of(error: Exception, command: Any = None) -> int:
     if isinstance(error, PlannerError):
         fact, help_ = error.parts
         help_ = _of_another_kind(fact, help_, command) if error.code in ANOTHER else help_
+        if (there := BESIDE.match(fact)) and (folder := Path(there["file"]).parent).joinpath(there["named"]).exists():
+            help_ = f"Paths are relative to the current folder: go to the file's with `cd {quote(str(folder))}`."
         if not help_ and error.code in SAYS_NO_MORE and command is not None:
             help_ = f"`hfl-plan {command.name} --help` shows what is expected."
         return refuse(error.code, fact, help_)

@@ -151,6 +151,15 @@ def test_an_input_with_other_bytes_and_the_same_counts_gives_the_same_answer(pla
     assert "counts.csv (problem.heterogeneity) has changed since." in out
 
 
+def test_from_another_folder_the_way_to_that_of_the_run_is_named(plan, saved: str, monkeypatch) -> None:
+    here = Path.cwd()
+    (here / "other").mkdir(exist_ok=True)
+    monkeypatch.chdir(here / "other")
+    for words in (["rerun", f"{here}/run.json"], ["recommend", "--config", f"{here}/wards.toml"]):
+        code, _, err = plan(*words)
+        assert code == 2 and f"relative to the current folder: go to the file's with `cd {here}`." in err
+
+
 def test_a_missing_input_is_named(plan, saved: str) -> None:
     Path("counts.csv").unlink()
     code, out, err = plan("rerun", "run.json", "--check")
