@@ -181,7 +181,9 @@ def _notes(plan: Plan, target: Target, planned: Price, priced: Price | None) -> 
             )
         if set(priced.best) != set(planned.best):
             best = names_or(priced.best)
-            said.append(f"The recommendation changes: on this network {best} is best by {plan.answer.objective}.")
+            among = plan.row.id in priced.best and {*priced.best} < {*planned.best}
+            how = "That narrows the toss-up" if among else "The recommendation changes"
+            said.append(f"{how}: on this network {best} is best by {plan.answer.objective}.")
     if plan.scenario.availability is not None:
         said.append("Clients are waited for: what to do where one does not come (availability) is not exported.")
     if not plan.scenario.network.whole:

@@ -13,7 +13,9 @@ from planner.scenario.units import format_amount
 def document(answer: Comparison) -> Listing:
     """Say predicted against measured, what to correct, and whether the recommendation stays."""
     same = set(answer.best) == set(answer.best_corrected)
-    verdict = f"The recommendation stays {names(answer.best)}."
+    turned = same and answer.best != answer.best_corrected  # of a toss-up
+    leads = f", now led by {title(answer.best_corrected[0])}" if turned else ""
+    verdict = f"The recommendation stays {names(answer.best)}{leads}."
     if not same:
         now = names(answer.best_corrected) if answer.best_corrected else "none: no topology reaches the target"
         verdict = f"The recommendation changes from {names(answer.best)} to {now}."

@@ -206,6 +206,10 @@ def test_the_plan_of_a_toss_up_says_so(tmp_path: Path) -> None:
     told = f"The verdict is a toss-up by time: {said.removeprefix(toss_up).partition('.')[0]}. This runs Star-Ring."
     assert answer.notes[0] == told
     assert told in (tmp_path / "run" / "README.md").read_text()
+    for topology, best in (("star-ring", "changes"), ("star-star", "narrows the toss-up")):
+        priced = export(plan(scenario, topology), target_of("flower"), tmp_path / topology)
+        assert priced.priced is not None and {*priced.priced.best} < {*priced.planned.best}
+        assert any(f" {best}: on this network Star-Star or Ring-Star is best by time." in one for one in priced.notes)
 
 
 @pytest.mark.usefixtures("unflipped")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from test_export import FLEET, written
 import planner
 from planner.export.measured import compare
 from planner.export.plan import plan
+from planner.report.answers.measured import document
 
 TRUE = {"step": 0.25, "size": 3e6, "up": 4e6, "down": 16e6, "latency": 0.02}
 NUMBERS = ("seconds", "bytes", "work_seconds", "call_seconds", "metric")
@@ -53,6 +55,13 @@ def measured(folder: Path, topology: str, target: str = "flower", **changes: Any
     file = folder / "measured.json"
     file.write_text(json.dumps(document))
     return file
+
+
+def test_who_leads_a_toss_up_that_stays_is_said(tmp_path: Path) -> None:
+    found, best = compare(scenario(), measured(tmp_path, "star-star")), ("star-star", "star-ring")
+    for now, said in ((best, "."), (best[::-1], ", now led by Star-Ring.")):
+        answer = document(replace(found, best=best, best_corrected=now))
+        assert answer.verdict.text == f"The recommendation stays Star-Star and Star-Ring{said}"
 
 
 @pytest.mark.parametrize("topology", ["star-star", "star-ring", "ring-star", "ring-ring"])
