@@ -208,8 +208,8 @@ class Piloted(Predictor):
                 )
             if others:
                 said.append(
-                    f"{names(others)} reached the target in the pilot and ended above it: what was once reached "
-                    "counts. Keep the best model, or race more rounds or seeds."
+                    f"{names(others)} reached the target in the pilot and ended above it: rounds are to when it was "
+                    "first met. Keep the best model, or race more rounds or seeds."
                 )
             return tuple(said)
         far = math.expm1(WIDENING * math.log(rounds / last, 3))

@@ -142,7 +142,7 @@ def document(pilot: Pilot, output: Path | None, within: float | None, left_out: 
     below = [f"{counted(len(later), 'more buffer')}: --explain rows."] * bool(later)
     if pilot.smoothing > 1 and pilot.targets:
         kind = pilot.metric.capitalize()
-        below.append(f"{kind}: mean of the last two rounds. Rounds: on the seed that chose the rates.")
+        below.append(f"{kind}: mean of the last two rounds. Rounds: on one other seed, on which rates were chosen.")
     if any(one.at_nodes for one in pilot.beside):
         below.append("HSL and gossip have no global model: means over the nodes' own models.")
     if any(one.times for one in pilot.beside):
