@@ -153,6 +153,8 @@ def report(store: Path) -> Validation:
         told = f"{done} of {len(chosen)} claims are finished ({size})."
         if whole < done:
             told = f"{told[:-1]}, {whole} of them by every metric."
+        if others := len({claim.id for claim in chosen} - {*names}):
+            told += f" {others} of them, not asked for, had all their cells run by others."
         if whole < len(chosen):
             told += " `hfl-plan validate resume` runs the rest."
         return _validation(chosen, judged, store, told)

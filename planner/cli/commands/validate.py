@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,8 @@ from typer import Argument, Option
 
 from planner.cli import completion
 from planner.cli.options import declare
-from planner.cli.output import Result
+from planner.cli.output import Asked, Result
+from planner.errors import NoAnswerError
 
 if TYPE_CHECKING:
     from planner.io.listings import Listing
@@ -94,6 +96,7 @@ def report(
     pictures: Annotated[
         Path | None, Option("--pictures", help="folder for one plot per claim: SVG, PNG and CSV")
     ] = None,
+    asked: Asked = Asked(),  # noqa: B008 - frozen
 ) -> Listing:
     """Report the verdicts of finished runs.
 
@@ -107,6 +110,9 @@ def report(
     from planner.report.answers import validate as answers
 
     found = claims.report(store)
+    if asked.explain in {one.id for one in claims.listed()} - {one.id for one in found.findings}:
+        way = f"Run `hfl-plan validate run {asked.explain} --store {shlex.quote(str(store))}`."
+        raise NoAnswerError(f"--explain: the claim {asked.explain} was not run. {way}")
     if pictures is not None:
         files = draw([one for one in found.findings if one.verdict is not None], pictures)
         found = replace(found, told=f"{found.told} {len(files)} files are in {pictures}.")

@@ -114,6 +114,20 @@ def test_a_report_says_the_verdict_and_every_number(finished: Path, told: Any, v
         assert f"{row['ratio']:.3f} [{row['low']:.3f}, {row['high']:.3f}]" in out
 
 
+def test_claims_that_were_not_asked_for_or_not_run_are_said_to_be(
+    finished: Path, tmp_path: Path, validate: Any
+) -> None:
+    store = tmp_path / "other.db"
+    with sqlite3.connect(finished) as db, sqlite3.connect(store) as copy:
+        db.backup(copy)
+        copy.execute("UPDATE notes SET text = '[\"ring-top\"]' WHERE name = 'claims'")
+    page = " ".join(validate("report", "--store", str(store))[1].split())
+    assert "1 of 2 claims are finished (quick). 1 of them, not asked for, had all their cells run by others." in page
+    code, _, err = validate("report", "--store", str(store), "--explain", "ring-low")
+    assert code == 1 and "the claim ring-low was not run" in err
+    assert f"`hfl-plan validate run ring-low --store {store}`" in err
+
+
 @pytest.mark.slow
 def test_a_report_says_where_the_cells_were_run(finished: Path, validate: Any) -> None:
     from validation.experiment import processor
