@@ -320,7 +320,7 @@ def _tensor(what: Any, name: str, like: Tensor) -> Tensor:
     try:
         made = what.detach() if isinstance(what, Tensor) else torch.from_numpy(np.array(what))
     except Exception as error:  # whatever an array-like object of the user's raises
-        raise ValidationError(f"{name} is no array of numbers ({_first_line(error)}).") from None
+        raise ValidationError(f"{name} is no array of numbers ({_first_line(error)}). Give numbers.") from None
     if made.ndim == 0:
         raise ValidationError(f"{name} is a single number, not an array with one row a sample.")
     return made.to(like.device, like.dtype if made.is_floating_point() else torch.long)
@@ -339,7 +339,7 @@ def _checked(losses: Partitioned) -> None:
         except Exception as error:  # whatever the user's module or loss raises
             raise ValidationError(
                 f"client {client}: the loss cannot be computed{_place(error)} ({_first_line(error)}). "
-                "Check the shapes of X, y and the model."
+                f"{_way(losses, client, str(error))}"
             ) from None
         for found in seen:
             if not isinstance(found, Tensor) or found.shape != ():
@@ -380,6 +380,18 @@ def _place(error: BaseException) -> str:
     return f" at line {own[-1].lineno} of {Path(own[-1].filename).name}" if own else ""
 
 
+def _way(losses: Partitioned, client: int, told: str) -> str:
+    """What to do where a loss cannot be computed."""
+    inputs, targets = losses.inputs[client], losses.targets[client]
+    if losses.loss is functional.cross_entropy and told.startswith("Target"):
+        outputs = losses.module(inputs[:1]).shape[1]
+        here = f"here they are {targets.min()} to {targets.max()}"
+        return f"Labels of a model with {outputs} outputs are 0 to {outputs - 1}, and {here}."
+    if losses.loss is _squared and targets.ndim == 1:
+        return "Give y the shape of the outputs, or labels as whole numbers, for which the loss is cross-entropy."
+    return "Check the shapes of X, y and the model."
+
+
 def _first_line(error: BaseException) -> str:
     lines = str(error).strip().splitlines() or [""]
-    return f"{type(error).__name__}: {lines[0]:.160}".rstrip(": ")
+    return f"{type(error).__name__}: {lines[0].partition('. ')[0]:.160}".rstrip(": ")

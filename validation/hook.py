@@ -108,7 +108,8 @@ def _module(hook: Path, text: bytes) -> types.ModuleType:
     except (SyntaxError, ValueError) as error:
         line = f" (line {error.lineno})" if isinstance(error, SyntaxError) and error.lineno else ""
         told = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise HookError(f"{hook}: is not Python{line}: {told:.160}.") from None
+        told = told.replace(". ", "; ").rstrip("?")  # one fact
+        raise HookError(f"{hook}: is not Python{line}: {told:.160}. Mend it there.") from None
     with _blamed(hook, "running it"):
         exec(code, made.__dict__)  # noqa: S102  (the user names the file to be run)
     for name in ("model", "clients"):

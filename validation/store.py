@@ -176,9 +176,8 @@ class Store:
             self._refuse(error)
 
     def _refuse(self, error: Exception) -> NoReturn:
-        raise ValidationError(
-            f"{self.path} cannot be used as a store of results: {_line(error)}. Move it away, or name another file."
-        ) from None
+        way = "Move it away, or name another file" if self.path.exists() else "Name one in a folder that can be written"
+        raise ValidationError(f"{self.path} cannot be used as a store of results: {_line(error)}. {way}.") from None
 
     def _altered(self, place: str, fact: str) -> NoReturn:
         raise ValidationError(f"{self.path}: {place} {fact}, so it was altered. Move the file away and run again.")

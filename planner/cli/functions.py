@@ -175,7 +175,8 @@ def bound(name: str, known: Sequence[Keyword], placed: Sequence[Any], given: Map
     """
     by_place = [one.name for one in known if one.argument]
     if len(placed) > len(by_place):
-        raise TypeError(f"{name}() takes at most {len(by_place)} arguments by place: {', '.join(by_place)}")
+        what = f" ({known[0].help.partition(';')[0]})" if len(by_place) == 1 else ""
+        raise TypeError(f"{name}() takes at most {len(by_place)} arguments by place: {', '.join(by_place)}{what}")
     aliases = {word: one.name for one in known for word in (one.name, *one.aliases)}
     found = dict(zip(by_place, placed, strict=False))
     for word, value in given.items():

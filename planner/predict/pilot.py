@@ -147,7 +147,7 @@ def _same_fleet(question: Question, pilot: Pilot) -> None:
     for name, number in there:
         if values[name] != number:
             own = question.depth == 2 or name == "K"  # has an option
-            way = f"Give --{name} {number}" if own else "Leave the tiers out to take the pilot's fleet"
+            way = f"Give --{name} {number}, not a range" if own else "Leave the tiers out to take the pilot's fleet"
             raise ScenarioError(
                 f"--pilot: it has {name} = {number}, and this fleet has {values[name]:g}. {way}, or run `hfl-plan "
                 "pilot` on this fleet."

@@ -343,17 +343,18 @@ BAD: list[tuple[Callable[[], Any], Any, Any, str]] = [
     (two, ["abc"], None, "client 0 is of type str, not (group, X, y)"),
     (two, [("a", [[1.0, 2.0]], [0, 1])], None, "client 0: X has 1 samples and y has 2"),
     (two, [PLAIN[0], ("b", np.empty((0, 2)), np.empty(0, int))], None, "client 1 is empty"),
-    (two, [("a", [["x", "y"]], [0])], None, "client 0: X is no array"),
+    (two, [("a", [["x", "y"]], [0])], None, "). Give numbers."),
     (two, [("a", 1.0, [0])], None, "client 0: X is a single number"),
     (two, [([], [[1.0, 2.0]], [0])], None, "client 0: its group"),
     (two, [("a", [[1.0, 2.0, 3.0]], [0])], None, "client 0: the loss cannot be computed"),
     (two, [PLAIN[0], ("b", [[1.0, 2.0]] * 3, [0, 7, 0])], None, "client 1: the loss cannot be computed"),
+    (two, [("a", [[1.0, 2.0]] * 3, [0, -1, 1])], None, "2 outputs are 0 to 1, and here they are -1 to 1."),
     (two, PLAIN, lambda o, t: o, "client 0: the loss has shape"),
     (two, PLAIN, lambda o, t: 1.0, "client 0: the loss is of type float"),
     (two, PLAIN, lambda o, t: o.square().sum(), "mean over samples"),
     (two, PLAIN, lambda o, t: o.detach().mean(), "does not depend"),
     (two, [PLAIN[0], ("b", [[1.0, 2.0]], [0.5])], None, "one dtype"),
-    (two, [("a", [[1.0, 2.0]] * 2, [0.5, 1.0])], None, "outputs have shape (1, 2) and targets (1,)"),
+    (two, [("a", [[1.0, 2.0]] * 2, [0.5, 1.0])], None, "labels as whole numbers, for which the loss is cross-entropy."),
 ]
 
 
@@ -538,7 +539,7 @@ AFTER = HOOK.count("\n")
 REFUSED = [
     ("counts.csv", "client,group\n", 2, "is not a Python file"),
     ("hook.py", "def model(:\n", 2, "is not Python (line 1)"),
-    ("hook.py", "\0", 2, "is not Python"),
+    ("hook.py", "\0", 2, "\n  help: Mend it there."),
     ("hook.py", HOOK.replace("def clients", "def customers"), 2, "no function clients()"),
     ("hook.py", HOOK.replace("def model", "def net"), 2, "no function model()"),
     ("hook.py", "import no_such_module_at_all\n" + HOOK, 2, "failed at line 1: ModuleNotFoundError"),

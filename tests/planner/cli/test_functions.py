@@ -167,6 +167,7 @@ def test_a_command_with_files_of_its_own_overwrites_where_it_is_told(
     [
         (lambda: planner.measure(), TypeError, "counts is missing"),
         (lambda: planner.measure("a.csv", "b.csv"), TypeError, "at most 1"),
+        (lambda: planner.estimate(lambda: 1, [1]), TypeError, r"by place: hook \(Python file with model"),
         (lambda: planner.measure("a.csv", sede=1), TypeError, "seed"),
         (lambda: planner.measure("a.csv", counts="b.csv"), TypeError, "given twice"),
         (lambda: planner.measure("nowhere.csv"), planner.ScenarioError, "cannot be read"),
