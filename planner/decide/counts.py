@@ -22,7 +22,7 @@ from hflbounds.topology import Topology, tier_symbols
 from planner.cost.round import CostError
 from planner.decide.recommendation import SHARING, Division, Recommendation
 from planner.decide.single_tier import baselines
-from planner.decide.tuning import on_record
+from planner.decide.tuning import on_record, without_pilot
 from planner.decide.verdict import is_close, sharing_is_open, single, standing, without_servers
 from planner.errors import NoAnswerError
 from planner.io.answers import Caution, Faster, KnownValue, Sensitivity, Verdict
@@ -266,9 +266,12 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
     """The answer for the best plan, with all divisions that were searched.
 
     Raises:
+        ScenarioError: for a range of counts beside a pilot, which measured one of them.
         NoAnswerError: where no plan reaches the target.
     """
     choices = scenario.choices
+    if choices:
+        without_pilot(scenario, f"a range of {' and '.join(choices)}")
     common = with_one_target([with_default_order(s) for s in scenario.divisions], _own(scenario), choices)
     found = _Search(common, choices)
     if not found.order:

@@ -182,7 +182,7 @@ def without_pilot(scenario: Scenario, what: str) -> None:
     """
     if scenario.pilot is not None:
         raise ScenarioError(
-            f"--pilot: it measured one number of local steps, and {what} compares many. Leave it out, or run "
+            f"--pilot: it measured one K and P, and {what} compares many. Leave it out, or run "
             "`hfl-plan pilot` with each and compare what `hfl-plan recommend --pilot` says."
         )
 

@@ -58,9 +58,11 @@ def test_what_is_the_pilots_and_may_be_another_is_said(plan: Any, given: tuple[s
 
 
 def test_what_compares_many_steps_refuses_a_pilot_and_flip_takes_it(plan: Any, tmp_path: Path) -> None:
-    for command in (["tune"], ["picture", "front", "-o", str(tmp_path / "front.svg")]):
+    """A range from the pilot's own number on was answered, the others by what was measured of that one."""
+    tried = (["tune"], ["picture", "front", "-o", str(tmp_path / "front.svg")], ["recommend", "-P", "1:4"])
+    for command in tried:
         code, _, err = plan(*command, *FLEET)
-        assert code != 0 and "one number of local steps" in err and not list(tmp_path.iterdir())
+        assert code != 0 and "it measured one K and P" in err and not list(tmp_path.iterdir())
     code, out, err = plan("flip", *FLEET)
     assert (code, err) == (0, "") and out
 
