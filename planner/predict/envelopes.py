@@ -214,7 +214,7 @@ class Points:
         """Where others find their rounds if these are found here: the row for one local step in a round, about."""
         met = np.isfinite(rounds)
         if met.any():
-            yield float(np.median(_places(rounds[met]) + STEEP * self.steps[met, 0]))
+            yield float(np.sort(_places(rounds[met]) + STEEP * self.steps[met, 0])[met.sum() // 2])
 
     def _like(self, found: Array) -> Array:
         """Where all find their rounds if some found these: at powers of both numbers of steps, as they differ there."""
