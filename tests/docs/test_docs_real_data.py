@@ -25,7 +25,8 @@ QUICK = ("kept5",)  # roles whose tables are looked at in every run; what moves 
 def rows_of(name: str, role: str) -> list[dict[str, object]]:
     """What a contestant says of the settings of one role, which several tables take."""
     say, seeds = record.CONTESTANTS[name]
-    return list(record.judged(record.of_roles(record.ROOT / "measured_curves.csv", (role,)), say, seeds))
+    curves = "measured_passes.csv" if role == "passes" else "measured_curves.csv"
+    return list(record.judged(record.of_roles(record.ROOT / curves, (role,)), say, seeds))
 
 
 @pytest.mark.parametrize(
@@ -44,7 +45,7 @@ def test_rows_of_the_table_are_what_the_curves_say(name: str) -> None:
     [
         *(
             pytest.param((role,), f"`{role}`", marks=() if role in QUICK else pytest.mark.slow)
-            for role in ("kept2", "kept3", "kept4", "kept5", "long", "conv")
+            for role in ("kept2", "kept3", "kept4", "kept5", "long", "conv", "passes")
         ),
         pytest.param(record.JUDGED, "all that judge", marks=pytest.mark.slow),
     ],
