@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -98,6 +99,9 @@ class Comparison:
         """LaTeX of the condition for the first bound to be the smaller one; "" where there is none."""
         if self.condition.smaller != "depends":
             return ""
+        return r" \text{ and } ".join([self._sides(), *(rf"{tex(one)} \ne 0" for one in self.condition.equal_where)])
+
+    def _sides(self) -> str:
         if self.threshold is not None and self.over is not None:
             found = self.threshold
             letter, sign = ABOUT[self.over].latex, "<" if found.below else ">"
@@ -128,10 +132,11 @@ class Comparison:
             if len(shown) > LONGEST:
                 shown = f"a polynomial condition on {listed(self._names(found.symbols))} holds"
             if self.threshold is not None and self.over is not None and len(self.threshold.value.free_symbols) <= 1:
-                shown = shown.replace(markup.unicode(ABOUT[self.over].latex), self.over, 1)
+                letter = re.escape(markup.unicode(ABOUT[self.over].latex))
+                shown = re.sub(rf"(?<!\w){letter}(?!\w)", self.over, shown)
             free = ["the step" if name == eta_eff.name else name for name in self._whatever]
             free = [f"{name} that both allow" if apart and name == "the step" else name for name in free]
-            said.append(f"{one} is smaller exactly where {shown}{f', whatever {listed(free)}' if free else ''}{zero}.")
+            said.append(f"{one} is smaller exactly where {shown}{f', whatever {listed(free)}' if free else ''}.")
         elif not self.stretches and self.values_there is None:
             said.append(f"Algebra does not settle whether {one} or {other} is smaller: give numbers.")
         if self.over is not None and self.lacking:
@@ -187,7 +192,8 @@ class Comparison:
     @property
     def _whatever(self) -> list[str]:
         used = {s.name for t in (*self.first.terms.values(), *self.second.terms.values()) for s in t.symbols}
-        return self._names(used - self.condition.symbols - {*self.values} - {self.over or ""})
+        said = self.condition.symbols.union(*({s.name for s in f.free_symbols} for f in self.condition.equal_where))
+        return self._names(used - said - {*self.values} - {self.over or ""})
 
     @staticmethod
     def _names(names: Any) -> list[str]:

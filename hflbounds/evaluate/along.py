@@ -127,7 +127,7 @@ class Line:
 
         for _ in range(200):
             middle = math.sqrt(low * high) if self.logarithmic else (low + high) / 2
-            middle = math.floor(middle) if self.whole else middle
+            middle = math.ceil(middle) if self.whole else middle  # below high, where another lies between
             if not low < middle < high:
                 break
             if sign(middle) == before:

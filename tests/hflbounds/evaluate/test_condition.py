@@ -1,6 +1,7 @@
 """When one bound is smaller than another: against typed crossovers, a second encoding in fractions, and dense scans."""
 
 import math
+import random
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, permutations
@@ -14,6 +15,7 @@ from test_compare import CROSSOVERS, RR, RS, SHARED, SR, TOPOLOGIES, draw, membe
 
 import hflbounds
 from hflbounds import ComparisonError, DomainError, compare, get
+from hflbounds.core.quantities import ABOUT
 from hflbounds.evaluate.along import Line
 from hflbounds.evaluate.condition import Condition, condition, threshold
 from hflbounds.typeset import markup
@@ -114,6 +116,55 @@ def test_the_second_of_two_is_the_first_of_them_turned_round() -> None:
             assert sp.expand(there.left - there.right + back.left - back.right) == 0
 
 
+EXCEPTIONS = [
+    ("xie2024.rate", "xie2024.rate-printed"),
+    ("xie2024.eq41", "xie2024.eq41-corrected"),
+    ("safran2020.cyclic", "safran2020.reshuffled"),
+    ("hflbounds.lower.ring-star", "hflbounds.lower.ring-ring"),
+    ("hflbounds.identical.star-ring", "hflbounds.identical.ring-star"),
+    ("hflbounds.lower-random.star-star", "hflbounds.lower-random.star-ring"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), EXCEPTIONS)
+def test_smaller_exactly_where_leaves_out_where_a_factor_of_the_difference_is_zero(one: str, other: str) -> None:
+    """In exact numbers, zeros and least counts among them: the difference is negative exactly where it is said."""
+    found = compare(one, other, assume_both=True)
+    assert found.condition.equal_where
+    said = found.sentences()[0]
+    assert "equal only" not in said
+    assert said.count("≠ 0") == len(found.condition.equal_where)
+    rng, seen = random.Random(3), set()
+    choices = {"count": (1, 2, 7), "whole": (0, 1, 5), "nonnegative": (0, 1, Fraction(1, 90), 9)}
+    names = {name for bound in (found.first, found.second) for name in bound.needs}
+    difference = found.first.rhs - found.second.rhs
+    for _ in range(150):
+        point = {n: Fraction(rng.choice(choices.get(ABOUT[n].domain, (1, Fraction(1, 50))))) for n in sorted(names)}
+        if any(bound.violations(**{n: float(x) for n, x in point.items()}) for bound in (found.first, found.second)):
+            continue
+        left, right = (at(side, point) for side in (found.condition.left, found.condition.right))
+        factors = [at(factor, point) for factor in found.condition.equal_where]
+        seen.add(holds := bool(left < right and 0 not in factors))
+        assert bool(sp.N(at(difference, point), 30, chop=True) < 0) == holds, point
+    assert seen == {True, False}
+
+
+def test_where_bounds_are_equal_between_two_orders_by_hand() -> None:
+    """The fourth terms are as B s^2 to its root: equal at s = 0 and at s^2 = 1/B; B = 5 K + (24 M + 6 K) R = 825."""
+    numbers = {"M": 6, "L": 1, "A": 2, "T": 1000, "K_buf": 3, "R_sub": 5, "Gamma_max": 4, "zeta_max": 7, "sigma_g": 1}
+    found = compare("xie2024.rate", "xie2024.rate-printed", over="sigma_s", range=(0.001, 1), **numbers)
+    difference = found.first.rhs - found.second.rhs
+    for square, order in ((0, 0), (Fraction(1, 826), -1), (Fraction(1, 825), 0), (Fraction(1, 824), 1)):
+        put = {
+            s: sp.sqrt(sp.Rational(square)) if s.name == "sigma_s" else numbers[s.name]
+            for s in found.first.rhs.free_symbols
+        }
+        assert sp.sign(sp.simplify(difference.subs(put))) == order
+    assert found.sentences()[0] == "xie2024.rate is smaller exactly where sigma_s < 0.0348155 and sigma_s ≠ 0."
+    assert found.crossings == pytest.approx([825**-0.5], rel=1e-9)
+    assert r"\sigma_s < 0.0348155 \text{ and } \sigma_s \ne 0" in found.latex()
+
+
 def test_a_threshold_by_hand() -> None:
     """P G (G-1) sigma^2 + (G^2-1) K M zeta^2 < M sigma^2 at G, M, P, K = 3, 25, 1, 5 is zeta^2 < 19/1000 sigma^2."""
     a, b = members("zhou2026.thm1", (SR, RS))
@@ -147,6 +198,20 @@ def test_crossings_of_counts_are_the_first_whole_number_with_the_new_order() -> 
     at_59, at_61 = ({**values, "M": m} for m in (59, 61))
     assert compare(a, b, **at_59).smaller is None or compare(a, b, **at_59).condition.smaller == "second"
     assert compare(a, b, **at_61).condition.smaller == "first"
+
+
+@pytest.mark.parametrize("span", [None, (100, 300)])
+def test_a_crossing_of_a_count_is_the_same_whole_number_on_every_range(span: tuple[float, float] | None) -> None:
+    """0.110899 against 0.111066 at R = 168, 0.110455 against 0.110439 at 169: a scan of all rounds, by numbers."""
+    fleet = {"G": 10, "M": 10, "P": 1, "K": 2, "L": 1, "A": 2.3, "sigma": 1, "delta": 0.5, "zeta": 0.5}
+    pair = "zhou2026.thm1.star-star", "zhou2026.thm1.ring-star"
+    rounds = np.arange(100, 301)
+    one, other = (get(id_).tuned(**fleet, R=rounds).value for id_ in pair)
+    (changes,) = np.nonzero(np.diff(np.sign(one - other)))
+    assert rounds[changes + 1].tolist() == [169]
+    found = compare(*pair, over="R", range=span, **fleet)
+    assert found.crossings == (169,)
+    assert [c[2] for c in found.plot().crossings] == [169]
 
 
 @pytest.mark.parametrize(
