@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -398,7 +399,7 @@ class Bound:
         numbers = {name: float(number) for name, number in bound.bind(values).items()}
         for condition in bound.requires:
             if not _true_in_logarithms(condition, numbers):
-                raise ConditionError(f"{self.id} does not apply: it requires {condition}")
+                raise ConditionError(f"{self.id} does not apply: {_breach(condition, *_sides(condition, numbers))}")
         sign, size = bound.expression.log10(numbers)
         return size if sign > 0 else float("-inf" if sign == 0 else "nan")
 
@@ -580,9 +581,14 @@ class Bound:
             if not np.all(truth):
                 at = int(np.argmin(truth))
                 left, right = (float(np.broadcast_to(s, np.shape(truth)).flat[at]) for s in (lhs, rhs))
-                told = [_said(condition.lhs, "left", left), _said(condition.rhs, "right", right)]
-                broken.append(f"it requires {condition}, but {' and '.join(filter(None, told))}")
+                broken.append(_breach(condition, left, right))
         return broken
+
+
+def _breach(condition: Relation, left: float, right: float) -> str:
+    """What a condition requires, and the values of its two sides."""
+    told = [_said(condition.lhs, "left", left), _said(condition.rhs, "right", right)]
+    return f"it requires {condition}, but {' and '.join(filter(None, told))}"
 
 
 def _said(side: Expr, which: str, value: float) -> str:
@@ -594,15 +600,19 @@ def _said(side: Expr, which: str, value: float) -> str:
 
 def _true_in_logarithms(condition: Relation, numbers: Mapping[str, float]) -> bool:
     """Whether it holds, by the values of its sides, and by their logarithms where these leave float64."""
-    parts = (condition.lhs, condition.rhs)
-    try:
-        sides: list[Any] = [part.value(numbers) for part in parts]
-    except OverflowError:
-        sides = [np.inf]
+    sides: list[Any] = _sides(condition, numbers)
     if not np.isfinite(sides).all():
-        logs = (part.log10(numbers) for part in parts)
+        logs = (part.log10(numbers) for part in (condition.lhs, condition.rhs))
         sides = [(sign, sign * size if sign else 0.0) for sign, size in logs]
     return bool(condition.ORDERS[condition.op](*sides))
+
+
+def _sides(condition: Relation, numbers: Mapping[str, float]) -> list[float]:
+    """The values of both sides; infinite beyond float64."""
+    try:
+        return [part.value(numbers) for part in (condition.lhs, condition.rhs)]
+    except OverflowError:
+        return [math.inf, math.inf]
 
 
 def _pairs(flat: tuple[Any, ...]) -> list[tuple[Any, Any]]:

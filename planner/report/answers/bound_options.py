@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import itertools
 import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, cast, get_args
 
 from hflbounds import catalogue, families
 from hflbounds.core.bound import Bound, Notation
 from hflbounds.core.quantities import ABOUT, ARRAYS
-from hflbounds.errors import ComparisonError, ConditionError, FormatError, UnknownBoundError
+from hflbounds.errors import ComparisonError, ConditionError, DomainError, FormatError, UnknownBoundError
 from hflbounds.typeset import markup, wording
 from hflbounds.typeset.statement import letter
 from planner.errors import NoAnswerError, ScenarioError
@@ -22,6 +24,9 @@ from planner.report.document import Typeset
 
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?")
 LACKED = re.compile(r"(?:^|[;,] )(\w+)")  # names of quantities, each with its meaning or without
+COUNTS, REALS = (10, 2, 1, 100, 1000), (0.5, 2, 0.1, 10, 100, 0.01, 0.001, 1000)  # examples, the plainest first
+TRIES = 5000  # of examples
+EMPTY: Mapping[str, Any] = MappingProxyType({})
 FEW = 3  # quantities that are missing and named in the next command
 LONGEST = 100_000  # characters of an array on the command line
 
@@ -109,15 +114,38 @@ def numbers(settings: Sequence[str]) -> dict[str, Any]:
     return found
 
 
-def lacking(what: str, names: Sequence[str]) -> ScenarioError:
-    """Say which quantities are missing, and how to give them."""
-    return ScenarioError(f"--set: {what} also needs {', '.join(names)}. {_to_paste(names)}", code="E003")
+def lacking(what: str, names: Sequence[str], *numbers: Any) -> ScenarioError:
+    """Say which quantities are missing, and how to give them; ``numbers`` are those of `to_paste`."""
+    return ScenarioError(f"--set: {what} also needs {', '.join(names)}. {to_paste(names, *numbers)}", code="E003")
 
 
-def _to_paste(names: Sequence[str]) -> str:
-    """A line that gives quantities, with numbers that they can have."""
-    examples = " ".join(f"--set {name}={_example(name)}" for name in names)
+def to_paste(
+    names: Sequence[str], bounds: Sequence[Bound] = (), values: Mapping[str, Any] = EMPTY, over: str | None = None
+) -> str:
+    """A line that gives quantities, with numbers at which the bounds apply where a few tries find some."""
+    tied = {s.name for bound in bounds for condition in bound.requires for s in condition.symbols}
+    tied |= {n for bound in bounds for name in bound.needs if (most := ABOUT[name].at_most) for n in (name, most)}
+    plain = {name: _examples(name)[0] for name in (*names, *([over] if over is not None else []))}
+    tries = (  # with as few as will do that are not plain
+        plain | dict(zip(changed, numbers, strict=True))
+        for count in range(len(plain) + 1)
+        for changed in itertools.combinations([name for name in plain if name in tied], count)
+        for numbers in itertools.product(*(_examples(name)[1:] for name in changed))
+    )
+    some = itertools.islice(tries, TRIES)
+    found = next((one for one in some if all(_applies(bound, {**values, **one}) for bound in bounds)), plain)
+    examples = " ".join(f"--set {name}={found[name]}" for name in names)
     return f"Add numbers of your own in place of these examples: {examples}"
+
+
+def _applies(bound: Bound, values: Mapping[str, Any]) -> bool:
+    """Whether a bound says something at some numbers, at its best step where none is among them."""
+    if bound.chain is None or "eta_eff" in values or "eta_eff" not in bound.needs:
+        return not bound.violations(**values)
+    with contextlib.suppress(ConditionError, DomainError):
+        bound.tuned(**values)
+        return True
+    return False
 
 
 def following(names: Sequence[str]) -> list[str]:
@@ -150,7 +178,9 @@ def heeded(values: Mapping[str, Any], bounds: Sequence[Bound]) -> None:
 
 
 @contextlib.contextmanager
-def refusals(moves: str = "", over: str | None = None) -> Iterator[None]:
+def refusals(
+    moves: str = "", over: str | None = None, bounds: Sequence[Bound] = (), values: Mapping[str, Any] = EMPTY
+) -> Iterator[None]:
     """What bounds raise for numbers, or for the quantity that option ``moves`` names, as what the command line says."""
     try:
         yield
@@ -162,7 +192,9 @@ def refusals(moves: str = "", over: str | None = None) -> Iterator[None]:
         fact, needs, lacked = str(error).rstrip(".").partition(" also needs ")
         if needs:
             names = [name for name in re.findall(LACKED, lacked) if name in ABOUT]
-            raise ScenarioError(f"--set: {fact}{needs}{lacked}. {_to_paste(names)}", code="E003") from None
+            raise ScenarioError(
+                f"--set: {fact}{needs}{lacked}. {to_paste(names, bounds, values, over)}", code="E003"
+            ) from None
         option = moves if moves and f"{over!r} stands in none" in str(error) else "--set"
         raise ScenarioError(f"{option}: {str(error).rstrip('.')}.") from None
 
@@ -192,13 +224,14 @@ def _pair(option: str, text: str) -> tuple[str, str]:
 
 def _number(name: str, text: str) -> float:
     if not NUMBER.fullmatch(text) or math.isinf(number := float(text)):
-        raise ScenarioError(f"--set: {name}={text!a:.40} is not a finite number. Write {name}={_example(name)}.")
+        raise ScenarioError(f"--set: {name}={text!a:.40} is not a finite number. Write {name}={_examples(name)[0]}.")
     return number
 
 
-def _example(name: str) -> float:
-    """A number that a quantity can have; a drawn count is at most that of all."""
-    return 10 if ABOUT[name].domain in ("count", "whole") else 0.5
+def _examples(name: str) -> Sequence[float]:
+    """Numbers that a quantity can have, the plainest first."""
+    domain = ABOUT[name].domain
+    return COUNTS if domain in ("count", "whole") else [x for x in REALS if domain != "share" or x < 1]
 
 
 def _array(name: str, text: str) -> list[Any]:

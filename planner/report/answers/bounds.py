@@ -128,7 +128,7 @@ def _completed(bound: Bound, values: dict[str, Any]) -> tuple[dict[str, Any], di
         bound(**values)  # there is none: the condition that fails is what is refused
     if missing != ["eta_eff"]:
         if needed := [name for name in missing if name != "eta_eff" or bound.chain is None]:
-            raise options.lacking(bound.id, needed)
+            raise options.lacking(bound.id, needed, (bound,), values)
         return values, None
     best = bound.tuned(**values)
     if best.eta_eff is None:

@@ -49,7 +49,7 @@ def compared(
     if span is not None and over is None:
         raise ScenarioError("--range: it is of the quantity of --over. Name that too.")
     asked: dict[str, Any] = {"range": _span(span), "cap": _cap(cap)}
-    with options.refusals("--over", over):
+    with options.refusals("--over", over, (a, b), values):
         found = compare(a, b, over=over, tuned=tuned or None, assume_both=assume_both, **asked, **values)
     return _page(found)
 
@@ -106,7 +106,7 @@ def plotted(
     options.heeded(values, bounds)
     pictures.checked(output, force)
     asked: dict[str, Any] = {"range": _span(span), "cap": _cap(cap)}
-    with options.refusals("--x", over):
+    with options.refusals("--over", over, bounds, values):
         found = figure.curves(bounds, over, **asked, **values)
     with pictures.style():
         drawn = found.figure

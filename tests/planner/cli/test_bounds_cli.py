@@ -15,10 +15,11 @@ from test_cli import loaded, loaded_by_all, process, run
 from hflbounds import catalogue, get
 from hflbounds.audit import checks as audit
 from hflbounds.core.bound import Bound
+from hflbounds.core.quantities import ABOUT
 from hflbounds.errors import MissingExtraError
 from hflbounds.export import Style, formats, render
 from hflbounds.extras import install
-from planner.report.answers import bounds_check
+from planner.report.answers import bound_options, bounds_check
 from planner.report.render import formats as document_formats
 
 RING = "zhou2026.thm1.star-ring"
@@ -613,6 +614,20 @@ def test_where_the_bound_does_not_apply_is_exit_1_with_both_numbers(plan, comman
     assert len(err.strip().splitlines()) <= 2
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("liu2026.z L=3 sigma=1 E=9 Ge=9 mu=0.5 Gamma=1 H=1 alpha=9 beta_lr=0.5 Delta0=1 p2=0.5", "side = 0.25"),
+        ("sharma2025.beta n_s=128 n_h=10 b_hs=10 b_hh=10 b_sh=10", "but b_hh = 10 and the right-hand side = 9"),
+    ],
+)
+def test_a_bound_of_exponentials_says_both_sides_of_what_fails_too(plan, words: str, said: str) -> None:
+    id_, *numbers = words.split()
+    code, _, err = plan("show", id_, *(word for number in numbers for word in ("--set", number)))
+    assert (code, err[:16]) == (1, "no answer[N005]:")
+    assert said in err
+
+
 def test_nothing_that_fits_is_exit_1(plan) -> None:
     code, out, err = plan("list", "--paper", "hflbounds", "--status", "printed")
     assert (code, out) == (1, "")
@@ -648,6 +663,11 @@ def test_help_names_every_format(plan) -> None:
         ["plot", "zhou2026.thm1", "--over", "R", "--set", "K=5", "--output", "picture.svg"],
         ["show", RING, "--set", "G=4"],
         ["compare", RING, OTHER, "--over", "zeta", "--range", "1:2"],
+        ["compare", "xie2024.rate", "xie2024.rate-printed", "--over", "M", "--range", "5:6"],
+        ["show", "liu2026.z", "--set", "L=3"],
+        ["show", "sharma2025.beta", "--set", "n_s=128"],
+        ["show", "sharma2025.beta-hh", "--set", "n_h=2"],
+        ["show", "xie2024.rate", "--set", "M=6"],
     ],
 )
 def test_quantities_that_are_missing_come_as_a_line_to_paste(plan, tmp_path, monkeypatch, words: list[str]) -> None:
@@ -657,6 +677,20 @@ def test_quantities_that_are_missing_come_as_a_line_to_paste(plan, tmp_path, mon
     line = err.partition("help: Add numbers of your own in place of these examples: ")[2]
     assert line and "E003" not in line
     assert plan(*words, *line.split())[0] == 0
+
+
+@pytest.mark.parametrize("bound", catalogue().values(), ids=lambda bound: bound.id)
+def test_examples_of_what_is_missing_are_within_the_conditions_of_the_bound(bound: Bound) -> None:
+    own = {*map(str, bound.free), *(["eta_eff"] if bound.chain is not None else [])}  # which a bound chooses itself
+    first, *_ = [name for name in bound.needs if name not in own]
+    typical = round(ABOUT[first].typical[0]) if ABOUT[first].domain in ("count", "whole") else ABOUT[first].typical[0]
+    for given in ({}, {first: max(typical, 1) if ABOUT[first].domain == "count" else typical}):
+        line = bound_options.to_paste([n for n in bound.needs if n not in own | {*given}], (bound,), given)
+        values = given | {name: float(x) for name, x in re.findall(r"--set (\w+)=(\S+)", line)}
+        if "eta_eff" in own & {*bound.needs}:
+            assert bound.tuned(**values).value > 0
+        else:
+            assert bound.violations(**values) == []
 
 
 def test_the_next_command_names_all_that_a_value_needs_where_they_are_few(plan) -> None:
