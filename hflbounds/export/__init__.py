@@ -1,7 +1,7 @@
 """Bounds for other programs: one file per format; a format is there because its file is.
 
-Each file has ``render(statements, style)``, which returns the text, and ``TAKES``, the parts of a `Style` that
-it heeds.
+Each file has ``render(statements, style)``, which returns the text, ``TAKES``, the parts of a `Style` that it heeds,
+and ``SUFFIX`` of the files that it is for.
 """
 
 from __future__ import annotations
@@ -15,13 +15,18 @@ from hflbounds.core.bound import Bound
 from hflbounds.errors import FormatError
 from hflbounds.typeset.statement import Statement, Style
 
-__all__ = ["Statement", "Style", "formats", "render", "takes"]
+__all__ = ["Statement", "Style", "formats", "render", "suffixes", "takes"]
 
 
 @cache
 def formats() -> tuple[str, ...]:
     """The names of the formats."""
     return tuple(info.name for info in pkgutil.iter_modules(__path__) if not info.name.startswith("_"))
+
+
+def suffixes() -> dict[str, str]:
+    """Map the suffixes of files to their formats."""
+    return {importlib.import_module(f"{__name__}.{name}").SUFFIX: name for name in formats()}
 
 
 def takes(name: str) -> frozenset[str]:

@@ -9,6 +9,7 @@ from hflbounds.core.bound import Paper
 from hflbounds.typeset import wording
 from hflbounds.typeset.statement import Statement, Style
 
+SUFFIX = ".bib"
 TAKES = ()
 SOFTWARE = "Documentation of hfl-plan"  # where this project's own theorems are published
 PROCEEDINGS = re.compile(

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from hflbounds.typeset import markup, wording
 from hflbounds.typeset.statement import CONSTANTS, Statement, Style, number, power_of_ten, said_status, words
 
+SUFFIX = ".html"
 TAKES = ("notation", "letters", "values", "aligned", "standalone")
 HEAD = """<!DOCTYPE html>
 <html lang="en">

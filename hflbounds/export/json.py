@@ -40,6 +40,7 @@ from hflbounds.errors import FormatError
 from hflbounds.typeset import markup, wording
 from hflbounds.typeset.statement import Statement, Style
 
+SUFFIX = ".json"
 TAKES = ("notation", "letters", "values")
 SCHEMA = "hfl-plan/bounds/1"
 DEEP, MANY, DIGITS, DIGITS_IN_ALL = 100, 20_000, 60, 4_000

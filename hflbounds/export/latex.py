@@ -23,6 +23,7 @@ from hflbounds.typeset.statement import (
     words,
 )
 
+SUFFIX = ".tex"
 TAKES = ("notation", "letters", "values", "aligned", "standalone", "macros", "label", "bare")
 FOOTNOTES = 3  # more of them are a list
 PREAMBLE = r"""\documentclass[a4paper]{article}

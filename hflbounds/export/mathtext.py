@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from hflbounds.typeset import markup, wording
 from hflbounds.typeset.statement import Statement, Style
 
+SUFFIX = ".txt"
 TAKES = ("notation", "letters", "values", "aligned")
 
 

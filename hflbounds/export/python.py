@@ -16,6 +16,7 @@ from hflbounds.typeset import wording
 from hflbounds.typeset.meanings import meaning
 from hflbounds.typeset.statement import CONSTANTS, Statement, Style, said_status
 
+SUFFIX = ".py"
 TAKES = ()
 CHECK = '''
 def _checked(what, **numbers):

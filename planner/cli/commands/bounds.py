@@ -9,7 +9,7 @@ import typer
 from typer import Argument, Option
 
 from planner.cli.completion import bounds as ids
-from planner.cli.output import NO_ANSWER, Result, Wrote, watched
+from planner.cli.output import NO_ANSWER, Asked, Result, Wrote, watched
 
 if TYPE_CHECKING:
     from planner.io.listings import Listing
@@ -140,8 +140,9 @@ def export(  # reason: one parameter for every option
     ] = None,
     everything: Annotated[bool, Option("--all", help="the whole catalogue")] = False,
     form: Annotated[
-        str, Option("--format", "-f", help="latex, markdown, html, json, python, bibtex or mathtext")
-    ] = "latex",
+        str | None,
+        Option("--format", "-f", help="latex, markdown, html, json, python, bibtex or mathtext; else by --output"),
+    ] = None,
     output: Annotated[str, Option("--output", "-o", help="file of the export; - is stdout")] = "-",
     force: Annotated[bool, Option("--force", help="overwrite the file")] = False,
     standalone: Annotated[bool, Option("--standalone", help="a whole document (latex, html)")] = False,
@@ -159,6 +160,7 @@ def export(  # reason: one parameter for every option
     drawn: Drawn = None,
     order: Order = None,
     draws: Draws = None,
+    asked: Asked = Asked(),  # noqa: B008 - frozen
 ) -> str | Wrote:
     """Export bounds for a paper or a program.
 
@@ -170,8 +172,8 @@ def export(  # reason: one parameter for every option
     style: dict[str, Any] = {"notation": notation, "standalone": standalone, "aligned": aligned, "macros": macros}
     style |= {"label": label, "bare": bare}
     shape = {"passes": passes, "drawn": drawn, "order": order, "draws": draws}
-    chosen = bounds or [], everything, form, settings or [], letters or []
-    text = bounds_answers.exported(*chosen, tiers=tiers, shape=shape, **style)
+    chosen = bounds or [], everything, form or asked.form, settings or [], letters or []
+    text = bounds_answers.exported(*chosen, tiers=tiers, shape=shape, output=output, **style)
     if output == "-":
         return text
     from planner.io import atomic

@@ -20,7 +20,7 @@ from planner.report.page import brief
 
 ANY = "any"  # in place of tiers: the statement for all trees
 SHAPE = ("passes", "drawn", "order", "draws")
-FORMS = ("latex", "markdown", "python", "text")
+SUFFIXES = {".tex": "latex", ".md": "markdown", ".py": "python", ".txt": "text"}
 
 
 def split(option: str, text: str | None, depth: int) -> list[str] | None:
@@ -126,7 +126,7 @@ def recursive_in(form: str, asked: Sequence[str]) -> str:
     Raises:
         ScenarioError: for a format that it does not have, and for options that mean nothing here.
     """
-    options.known("--format", form, FORMS)
+    options.known("--format", form, SUFFIXES.values())
     if asked:
         raise ScenarioError(f"{asked[0]}: the statement for all trees does not heed it. Leave it out.")
     return recursion.render(form)

@@ -7,13 +7,14 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any, get_args
 
 from hflbounds import catalogue
 from hflbounds.core.bound import Bound, Status
 from hflbounds.core.evaluation import bind
-from hflbounds.export import Statement, Style, formats, render, takes
+from hflbounds.export import Statement, Style, formats, render, suffixes, takes
 from hflbounds.export.json import describe
 from hflbounds.finding import nearest, search
 from hflbounds.typeset import markup, wording
@@ -226,16 +227,19 @@ def _step(tuned: Mapping[str, Any]) -> str:
 def exported(
     ids: Sequence[str],
     everything: bool,
-    form: str,
+    form: str | None,
     settings: Sequence[str],
     letters: Sequence[str],
     *,
     notation: str,
     tiers: str | None = None,
     shape: Mapping[str, str | None] = MappingProxyType({}),
+    output: str = "-",
     **asked: Any,
 ) -> str:
     """Bounds in a format, or the bound of a tree as of `shown`; ``asked`` are other fields of `Style`.
+
+    Without a format it is that of the suffix of ``output``, or LaTeX where that has none.
 
     Raises:
         UnknownBoundError: for an id that there is not, naming the nearest.
@@ -243,6 +247,7 @@ def exported(
     """
     if bool(ids) + everything + (tiers is not None) != 1:
         raise ScenarioError("bounds export: name one or more ids, or --all, or --tiers, and not two of these.")
+    form = form or _by_suffix(output, bound_tree.SUFFIXES if tiers == bound_tree.ANY else suffixes())
     if tiers == bound_tree.ANY:
         bound_tree.refuse_shape(shape, "the statement is for all trees. Leave it out, or name tiers.")
         stray = {"--set": settings, "--letter": letters, "--notation": notation != "common"}
@@ -270,3 +275,11 @@ def exported(
     style = Style(notation=options.notation(notation), letters=options.letters(letters, bounds), values=values, **asked)
     with options.refusals():
         return render(form, bounds, style)
+
+
+def _by_suffix(output: str, known: Mapping[str, str]) -> str:
+    suffix = PurePath(output).suffix.lower()
+    if suffix and suffix not in known:
+        way = "Name a file such as bounds.tex, or add --format."
+        raise ScenarioError(f"--output: {output!a:.80} does not end in one of {', '.join(known)}. {way}", code="E035")
+    return known.get(suffix, "latex")

@@ -309,6 +309,10 @@ def test_export_prints_each_format(plan, name: str) -> None:
     assert out == render(name, get(RING))
 
 
+def test_json_is_short_for_its_format_in_exports_too(plan) -> None:
+    assert plan("export", RING, "--json")[1] == render("json", get(RING))
+
+
 def test_all_are_exported(plan) -> None:
     code, out, err = plan("export", "--all", "--format", "bibtex")
     assert (code, err) == (0, "")
@@ -389,6 +393,28 @@ def test_export_to_what_is_no_file_is_refused(plan, tmp_path: Path) -> None:
     code, _, err = plan("export", RING, "--output", str(tmp_path / ("x" * 400)))
     assert code == 1
     assert "cannot be written" in err
+
+
+@pytest.mark.parametrize(
+    ("suffix", "form"),
+    [(".json", "json"), (".py", "python"), (".bib", "bibtex"), (".MD", "markdown"), (".html", "html"), ("", "latex")],
+)
+def test_the_suffix_of_an_export_decides_its_format(plan, tmp_path: Path, suffix: str, form: str) -> None:
+    file = tmp_path / f"bounds{suffix}"
+    assert plan("export", "zhou2026.thm1", "-o", str(file))[0] == 0
+    assert file.read_text(encoding="utf-8") == plan("export", "zhou2026.thm1", "--format", form)[1]
+
+
+def test_a_suffix_of_no_format_is_refused_with_those_there_are(plan, tmp_path: Path) -> None:
+    other = str(tmp_path / "a.docx")
+    code, _, err = plan("export", RING, "-o", other)
+    assert (code, err[:11]) == (2, "error[E035]")
+    assert all(suffix in err for suffix in (".tex", ".md", ".html", ".json", ".py", ".bib", ".txt"))
+    assert plan("export", RING, "-o", other, "--format", "json")[0] == 0
+    code, _, err = plan("export", "--tiers", "any", "-o", str(tmp_path / "a.json"))
+    assert (code, ".json" in err.partition("end in")[2], ".md" in err) == (2, False, True)
+    assert plan("export", "--tiers", "any", "-o", str(tmp_path / "a.txt"))[0] == 0
+    assert (tmp_path / "a.txt").read_text() == plan("export", "--tiers", "any", "--format", "text")[1]
 
 
 def test_export_says_what_it_wrote_unless_quiet(plan, tmp_path: Path) -> None:
@@ -580,7 +606,7 @@ EXPORT = ["export", RING]
         (["plot", RING, "--x", "zeta", "-o", "a.gif"], "does not end in .svg, .pdf, .png"),
         (["plot", RING, "--x", "zeta", "-o", "a.svg"], "the picture also needs G (groups)"),
         (["plot", RING, "hflbounds.hga-repaired", "--x", "M", "-o", "a.svg"], "there is no common order"),
-        (["plot", RING, "--x", "mu", "-o", "a.svg"], f"--x: {RING}: 'mu' stands in none"),
+        (["plot", RING, "--x", "mu", "-o", "a.svg"], f"--over: {RING}: 'mu' stands in none"),
         (["shw"], "show"),
         (["show", RING, "--jsn"], "--json"),
     ],
