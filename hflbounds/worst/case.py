@@ -76,7 +76,8 @@ def worst_case(  # reason: the numbers of the theorem, by the letters that users
 
     Raises:
         DomainError: If a number is out of its domain, or the program is too large.
-        SolverError: If the solver is not there or fails.
+        MissingExtraError: If the solver is not installed.
+        SolverError: If it fails.
         CertificateError: If what it found could not be proved.
 
     Source: docs/theory/worst-case.md.

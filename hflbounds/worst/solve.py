@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hflbounds.errors import HflBoundsError
+from hflbounds.errors import HflBoundsError, MissingExtraError
 from hflbounds.extras import install
 from hflbounds.worst.program import Program
 from hflbounds.worst.symmetry import blocks, of_forms, orbits
@@ -17,7 +17,7 @@ Array = npt.NDArray[np.float64]
 
 
 class SolverError(HflBoundsError, RuntimeError):
-    """The conic solver is not installed, or ended without a solution."""
+    """The conic solver ended without a solution."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +47,14 @@ def solve(program: Program, margin: float = 0.0) -> Solution:
         margin: Least eigenvalue that is asked of the slack matrix: above 0, rounded multipliers still prove a bound.
 
     Raises:
-        SolverError: If the solver is not there or fails.
+        MissingExtraError: If the solver is not installed.
+        SolverError: If it fails.
     """
     try:
         import clarabel
     except ImportError as missing:
-        raise SolverError(f"The conic solver clarabel is not installed. Run: {install('certificates')}.") from missing
+        way = f"Run: {install('certificates')}."
+        raise MissingExtraError(f"the conic solver clarabel is not installed. {way}") from missing
 
     from scipy import sparse
 

@@ -25,7 +25,6 @@ THEORY = {
     "TopologyError": "E044",
     "ConditionError": "N005",
     "MissingExtraError": "N004",
-    "SolverError": "N004",
 }
 """Codes of what `hflbounds` refuses, by the names of its errors."""
 MEANT = {
@@ -94,7 +93,8 @@ def of(error: Exception, command: Any = None) -> int:
         if (there := BESIDE.match(fact)) and (folder := Path(there["file"]).parent).joinpath(there["named"]).exists():
             help_ = f"Paths are relative to the current folder: go to the file's with `cd {quote(str(folder))}`."
         if not help_ and error.code in SAYS_NO_MORE and command is not None:
-            help_ = f"`hfl-plan {command.name} --help` shows what is expected."
+            below = [word for word in sys.argv[2:3] if word in getattr(command, "commands", ())]
+            help_ = f"`hfl-plan {' '.join([command.name, *below])} --help` shows what is expected."
         return refuse(error.code, fact, help_)
     if isinstance(error, HflBoundsError):
         code = next((THEORY[c.__name__] for c in type(error).__mro__ if c.__name__ in THEORY), "E001")

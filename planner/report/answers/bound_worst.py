@@ -38,7 +38,8 @@ def answered(
     Raises:
         UnknownBoundError: for an id that there is not.
         ScenarioError: for numbers that are missing or cannot be meant, and for a tree that is too large.
-        NoAnswerError: if the solver is not there or finds nothing, or nothing is stored.
+        MissingExtraError: if the solver is not installed.
+        NoAnswerError: if it finds nothing, or nothing is stored.
     """
     bound = None if name is None else options.bound_named(name)
     numbers = options.numbers(settings)

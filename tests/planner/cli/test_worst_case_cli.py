@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.util import find_spec
 
 import pytest
 from documents import own
 from test_cli import run
 
+from hflbounds.extras import install
 from hflbounds.worst.stored import cases
 
 CELL = [word for one in ("K=1", "R=2", "A=0.01", "eta_eff=0.3") for word in ("--set", one)]
@@ -41,6 +43,13 @@ def test_a_case_is_solved_beside_its_bound(plan) -> None:
     assert [one["bound"] for one in answer["rows"]][1] == "hflbounds.exact.ring-star"
     same = plan("--tiers", "ring:2/star:2", "--deltas", "1/1", *CELL, "--json")
     assert own(same[1])["value"] == answer["value"]
+
+
+def test_without_the_solver_the_refusal_is_that_of_packages(plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "clarabel", None)
+    code, out, err = plan("--tiers", "ring:2/star:2", "--deltas", "1/1", *CELL)
+    assert (code, out) == (1, "")
+    assert err.startswith("no answer[N004]: ") and install("certificates") in err
 
 
 @needs_solver
