@@ -101,7 +101,7 @@ def numbers_of(bounds: Sequence[Bound], over: str | None, values: Mapping[str, A
         TypeError: for a name that stands in none of them, is moved and given, or is given as an array.
         DomainError: for a number its quantity cannot be.
     """
-    owner = " against ".join(bound.id for bound in bounds)
+    owner = " against ".join(bound.id for bound in bounds) if len(bounds) < NAMED else f"these {len(bounds)} bounds"
     known = dict(values)
     for bound in bounds:  # what arrays are made into; defaults are each bound's own, and stay with it
         known = {**(bound.prepare(values) if bound.prepare is not None else {}), **known}
@@ -110,7 +110,7 @@ def numbers_of(bounds: Sequence[Bound], over: str | None, values: Mapping[str, A
             names = [n for n in ABOUT if any(n in bound.needs for bound in bounds)]
             raise TypeError(f"{owner}: {over!r} stands in none; known are {', '.join(names)}")
         if known.get(over) is not None:
-            raise TypeError(f"{owner}: {over} is moved and given; leave out one of the two")
+            raise TypeError(f"{owner}: {over} is moved and given. Leave out one of the two")
     wanted = [n for n in ABOUT if any(n in bound.needs for bound in bounds) and known.get(n) is not None]
     found = bind(owner, wanted, known)
     if arrays := [name for name, number in found.items() if np.ndim(number)]:

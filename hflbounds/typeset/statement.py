@@ -432,9 +432,11 @@ def letter(tex: str, name: str) -> str:
     node = markup.mathematics(tex) if len(tex) <= 60 else None
     if node is not None and _is_letter(node):
         return tex
-    wrong = "is longer than 60 characters" if len(tex) > 60 else "is not LaTeX that is read here"
+    open_ = tex.count("{") - tex.count("}")
+    wrong = f"has {'{ without }' if open_ > 0 else '} without {'}" if open_ else "is not LaTeX that is read here"
+    wrong = "is longer than 60 characters" if len(tex) > 60 else wrong
     wrong = "is a formula, not a letter" if node is not None else wrong
-    raise FormatError(rf"{tex!a:.60} for {name} {wrong}; accepted are s, \sigma, \sigma_1, \hat\sigma, \mathcal{{S}}")
+    raise FormatError(rf"{tex!a:.60} for {name} {wrong}. Accepted are s, \sigma, \sigma_1, \hat\sigma, \mathcal{{S}}")
 
 
 def _is_letter(node: markup.Node) -> bool:

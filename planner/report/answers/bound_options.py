@@ -104,14 +104,22 @@ def numbers(settings: Sequence[str]) -> dict[str, Any]:
     for setting in settings:
         name, text = _pair("--set", setting)
         if name not in ABOUT and name not in ARRAYS:
-            near = difflib.get_close_matches(name, [*ABOUT, *ARRAYS], cutoff=0.5)
+            near = _of_letter(name, ABOUT) or difflib.get_close_matches(name, [*ABOUT, *ARRAYS], cutoff=0.5)
             hint = f"Did you mean {' or '.join(near)}? " if near else ""
             way = "`hfl-plan bounds show ID --explain letters` lists those of a bound."
-            raise ScenarioError(f"--set: no quantity is called {name!a:.40}. {hint}{way}")
+            raise ScenarioError(f"--set: no quantity is called {name!r:.40}. {hint}{way}")
         if name in found:
             raise ScenarioError(f"--set: {name} is set twice. Set it once.", code="E002")
         found[name] = _array(name, text) if name in ARRAYS else _number(name, text)
     return found
+
+
+def _of_letter(letter: str, names: Iterable[str], bounds: Sequence[Bound] = ()) -> list[str]:
+    """Quantities that a formula, or the paper of a bound, writes as this letter; else those that begin with it."""
+    texs = [(name, ABOUT[name].latex) for name in names]
+    texs += [(name, tex) for bound in bounds for name, tex in bound.source.paper.notation.items() if name in names]
+    found = [name for name, tex in texs if markup.unicode(tex) == markup.unicode(letter)]
+    return found or [name for name in names if name.startswith(f"{letter}_")]
 
 
 def lacking(what: str, names: Sequence[str], *numbers: Any) -> ScenarioError:
@@ -173,8 +181,11 @@ def heeded(values: Mapping[str, Any], bounds: Sequence[Bound]) -> None:
                 == (first.topology, first.bounds, first.source.paper)
                 and {*first.needs, name} <= {*other.needs}
             ]
-            way = f"Leave it out, or take {' or '.join(alike[:2])}." if alike else "Leave it out."
-            raise ScenarioError(f"--set: {said} not have {name} ({ABOUT[name].meaning}). {way}")
+            meant = _of_letter(name, dict.fromkeys(n for bound in bounds for n in bound.needs), bounds)
+            way = " or ".join(f"{other} ({ABOUT[other].meaning})" for other in meant)
+            way = f"Did you mean {way}?" if meant else "Leave it out."
+            way = f"Leave it out, or take {' or '.join(alike[:2])}." if alike else way
+            raise ScenarioError(f"--set: {said} not have {name} ({ARRAYS.get(name) or ABOUT[name].meaning}). {way}")
 
 
 @contextlib.contextmanager
