@@ -17,7 +17,7 @@ from math import lcm
 from typing import TYPE_CHECKING, Any, Literal
 
 from hflbounds.core.bound import Bound
-from hflbounds.core.expression import Expr, Maximum, Power, Product, Raised, Relation, Special, add
+from hflbounds.core.expression import Expr, Maximum, Power, Product, Raised, Relation, Special, Sum, add, mul
 from hflbounds.core.quantities import ABOUT, eta_eff
 
 if TYPE_CHECKING:
@@ -97,9 +97,12 @@ def condition(a: Bound, b: Bound, values: Mapping[str, float] | None = None) -> 
     left, right = differing(a, b)
     if not left and not right:
         return Condition("equal")
-    if any(isinstance(part, BEYOND) for t in (*left, *right) for part in t.walk()):
+    beyond = any(isinstance(part, BEYOND) for t in (*left, *right) for part in t.walk())
+    if beyond and not len(left) == len(right) == 1:
         return Condition("open")
     signs = _Signs(a, b, values or {})
+    if beyond:
+        return Condition(_from_parts(left[0], right[0], signs), road="terms")
     found = _from_difference(signs.put(left), signs.put(right), signs)
     if found.smaller == "open" and len(left) == len(right) == 1:
         found = _from_powers(left[0], right[0], signs)
@@ -202,6 +205,20 @@ def _factors(term: Expr) -> tuple[Expr, ...]:
     return term.args if isinstance(term, Product) else (term,)
 
 
+def _from_parts(left: Expr, right: Expr, signs: _Signs) -> Settled:
+    """From what two products do not share, and argument by argument where that is a maximum."""
+    shared = [part for part in _factors(left) if part in _factors(right) and signs.not_negative(part)]
+    one, other = ([part for part in _factors(term) if part not in shared] for term in (left, right))
+    if len(one) == len(other) == 1 and isinstance(one[0], Maximum) and isinstance(other[0], Maximum):
+        pairs = zip(one[0].args, other[0].args, strict=False)
+        orders = {_from_parts(*pair, signs) for pair in pairs if pair[0] != pair[1]}
+        return orders.pop() if len(orders) == 1 and len(one[0].args) == len(other[0].args) else "open"
+    if any(isinstance(part, BEYOND) for factor in (*one, *other) for part in factor.walk()):
+        return "open"
+    found = _from_difference(signs.put([mul(*one)]), signs.put([mul(*other)]), signs)
+    return "open" if found.smaller == "depends" else found.smaller
+
+
 def _termwise(a: Bound, b: Bound, signs: _Signs) -> Condition:
     """From terms of one name, where they all have one order; a name that the other lacks is 0 there."""
     orders, zeros = set(), []
@@ -267,6 +284,13 @@ class _Signs:
             return self.of(expression)
         number, factors = sp.factor_list(expression)
         return int(sp.sign(number) * math.prod(self.of(factor) ** exponent for factor, exponent in factors))
+
+    def not_negative(self, formula: Expr) -> bool:
+        """Whether a sum or product is known to be at least 0, part by part where it has exponentials."""
+        if not any(isinstance(part, BEYOND) for part in formula.walk()):
+            return self.of_product(self.put([formula])) == 1
+        parts = isinstance(formula, Sum | Product) and all(map(self.not_negative, formula.args))
+        return isinstance(formula, Raised) or parts
 
     def _learn(self, condition: Relation) -> None:
         """Note the sign that a condition gives to what its sides differ by, where that is one factor."""

@@ -107,6 +107,31 @@ def test_what_algebra_settles() -> None:
     ]
 
 
+@pytest.mark.parametrize("of", ["z", "thm1"])
+def test_maxima_are_compared_argument_by_argument_under_the_conditions_of_both(of: str) -> None:
+    """beta mu > 1 is a condition of both: what is divided by beta mu - 1 is the larger one, typed in fractions."""
+    pair = f"liu2026.{of}", f"liu2026.{of}-printed"
+    assert (settled(*pair).smaller, settled(*pair[::-1]).smaller) == ("second", "first")
+    assert compare(*pair).sentences() == [f"{pair[1]} is at most {pair[0]} whatever the quantities are."]
+    assert settled("liu2026.z", "liu2026.z") == Condition("equal")
+    rng, seen = random.Random(1), set()
+    for _ in range(40):
+        E, Ge = rng.randint(1, 3), rng.randint(1, 3)
+        L, mu, beta, gamma, H, start = (Fraction(rng.randint(1, 9), rng.randint(1, 9)) for _ in range(6))
+        L, beta = L + mu, beta + 1 / mu
+        alpha, p2 = max(E, 4 * L * beta) + rng.randint(1, 3), Fraction(1, rng.randint(1, 9))
+        drift = 2 ** (2 * Ge + 1) * H**2 * (Ge * E + Ge - 2) * (Ge * E - 1 + E**2 * (Ge - 1))
+        x = p2 + 6 * L * gamma + drift
+        proved, printed = (max(beta**2 * x / (beta * mu + sign), start * alpha) for sign in (-1, 1))
+        assert printed <= proved
+        seen.add(printed == proved)
+        numbers = {"E": E, "Ge": Ge, "L": L, "mu": mu, "beta_lr": beta, "Gamma": gamma, "H": H, "alpha": alpha}
+        point = {name: float(x) for name, x in {**numbers, "p2": p2, "Delta0": start}.items()}
+        ours = [get(f"liu2026.{one}")(**point, sigma=1) for one in ("z", "z-printed")]
+        assert ours == pytest.approx([float(proved), float(printed)])
+    assert seen == {True, False}
+
+
 def test_the_second_of_two_is_the_first_of_them_turned_round() -> None:
     turned = {"first": "second", "second": "first", "equal": "equal", "depends": "depends", "open": "open"}
     for one, other in permutations(TOPOLOGIES, 2):
