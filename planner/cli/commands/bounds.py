@@ -172,8 +172,9 @@ def export(  # reason: one parameter for every option
     style: dict[str, Any] = {"notation": notation, "standalone": standalone, "aligned": aligned, "macros": macros}
     style |= {"label": label, "bare": bare}
     shape = {"passes": passes, "drawn": drawn, "order": order, "draws": draws}
-    chosen = bounds or [], everything, form or asked.form, settings or [], letters or []
-    text = bounds_answers.exported(*chosen, tiers=tiers, shape=shape, output=output, **style)
+    form = form or asked.form or bounds_answers.format_of(output, tiers)
+    chosen = bounds or [], everything, form, settings or [], letters or []
+    text = bounds_answers.exported(*chosen, tiers=tiers, shape=shape, **style)
     if output == "-":
         return text
     from planner.io import atomic

@@ -227,19 +227,16 @@ def _step(tuned: Mapping[str, Any]) -> str:
 def exported(
     ids: Sequence[str],
     everything: bool,
-    form: str | None,
+    form: str,
     settings: Sequence[str],
     letters: Sequence[str],
     *,
     notation: str,
     tiers: str | None = None,
     shape: Mapping[str, str | None] = MappingProxyType({}),
-    output: str = "-",
     **asked: Any,
 ) -> str:
     """Bounds in a format, or the bound of a tree as of `shown`; ``asked`` are other fields of `Style`.
-
-    Without a format it is that of the suffix of ``output``, or LaTeX where that has none.
 
     Raises:
         UnknownBoundError: for an id that there is not, naming the nearest.
@@ -247,7 +244,6 @@ def exported(
     """
     if bool(ids) + everything + (tiers is not None) != 1:
         raise ScenarioError("bounds export: name one or more ids, or --all, or --tiers, and not two of these.")
-    form = form or _by_suffix(output, bound_tree.SUFFIXES if tiers == bound_tree.ANY else suffixes())
     if tiers == bound_tree.ANY:
         bound_tree.refuse_shape(shape, "the statement is for all trees. Leave it out, or name tiers.")
         stray = {"--set": settings, "--letter": letters, "--notation": notation != "common"}
@@ -277,8 +273,13 @@ def exported(
         return render(form, bounds, style)
 
 
-def _by_suffix(output: str, known: Mapping[str, str]) -> str:
-    suffix = PurePath(output).suffix.lower()
+def format_of(output: str, tiers: str | None) -> str:
+    """Read the format off the suffix of a file; LaTeX where it has none.
+
+    Raises:
+        ScenarioError: for a suffix of no format.
+    """
+    known, suffix = bound_tree.SUFFIXES if tiers == bound_tree.ANY else suffixes(), PurePath(output).suffix.lower()
     if suffix and suffix not in known:
         way = "Name a file such as bounds.tex, or add --format."
         raise ScenarioError(f"--output: {output!a:.80} does not end in one of {', '.join(known)}. {way}", code="E035")
