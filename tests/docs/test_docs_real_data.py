@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
 import real_record as record  # noqa: E402
+import steps_record  # noqa: E402
 
 PAGE = (ROOT / "docs" / "real-data.md").read_text(encoding="utf-8")
 QUICK = ("kept5",)  # roles whose tables are looked at in every run; what moves predictions moves these
@@ -200,6 +201,17 @@ def test_what_more_local_steps_and_group_rounds_saved_is_what_the_curves_say() -
         mine = [told.get((scheme, t, *plan)) for t in ("star-star", "star-ring", "ring-star", "ring-ring")]
         cells = [f"{row['measured']} of {row['predicted']}" if row else "-" for row in mine]
         assert f"| {scheme} | {' | '.join(cells)} |" in PAGE
+
+
+@pytest.mark.slow
+def test_choices_of_steps_are_as_good_as_the_page_says(capsys: pytest.CaptureFixture[str]) -> None:
+    steps_record.print_choices()
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 30 and all(line in PAGE for line in lines)
+    means = {tuple(line.split(" | ")[:3]): int(line.split(" | ")[6].strip(" |%")) / 100 for line in lines}
+    for who, time, traffic in (("topology, K = 2 and P = 1", 2.9, 4.8), ("topology, K and P", 1.15, 1.5)):
+        for objective, ratio in (("time", time), ("traffic", traffic)):
+            assert means[f"| {who}", objective, "all"] == pytest.approx(ratio - 1, abs=0.05)
 
 
 @pytest.mark.slow
