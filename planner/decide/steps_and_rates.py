@@ -235,7 +235,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         next=(
             *([ask_sharing(scenario)] if shared else ()),
             NextStep(argv=race(question, chosen.K, chosen.P), why="measures rounds and rates on your model and data"),
-            *(_ranked(asked, chosen) if chosen != given and wanted == Wanted() else ()),
+            *(_ranked(asked, chosen) if chosen != given and wanted == Wanted(objective=wanted.objective) else ()),
             NextStep(argv=("...", "--explain"), why="all details"),
         ),
         tune=Searched(
@@ -269,10 +269,14 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
 
 def _ranked(asked: Question, chosen: Choice) -> Iterator[NextStep]:
     """Rank topologies at the choice, to the target of the present one, where that can be asked for."""
-    if asked.target is None and asked.metric != "accuracy" and len(asked.symbols) <= 2:
-        P = () if _passes(asked) == chosen.P else ("-P", str(chosen.P))
-        argv = ("hfl-plan", "recommend", "...", "-K", str(chosen.K), *P, *target_option(float(asked.goal())).split())
-        yield NextStep(argv=argv, why="ranks topologies at that choice, to the same target")
+    if asked.target is None and asked.metric == "accuracy":
+        return
+    own = [int(asked.values[tier.passes]) for tier in asked.symbols if tier.passes]
+    each = [*own[:-1], chosen.P][: len(own)]
+    P = ("-P", "/".join(map(str, each))) if each != own else ()
+    target = () if asked.target is not None else target_option(float(asked.goal())).split()
+    argv = ("hfl-plan", "recommend", "...", "-K", str(chosen.K), *P, *target)
+    yield NextStep(argv=argv, why="ranks topologies at that choice, to the same target")
 
 
 def _one_tier_within(search: _Search, best: Sequence[Choice]) -> str:

@@ -983,3 +983,26 @@ def test_what_tune_and_recommend_say_of_one_plan_agrees(plan) -> None:
     assert f"only if each client comes with {100 * 0.9 ** (1 / 360):.3f} % or more" in longest
     one = plan("tune", *words, *within, "--topology", "Star-Ring")[1]  # which is then not compared with others
     assert "Evidence  fair: with such K and P runs took" in one
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"G": 3, "M": 30, "heterogeneity": "both", "objective": "traffic", "link_sharing": "per-client"},
+        {"G": 3, "M": 30, "heterogeneity": "both", "target": 0.3, "link_sharing": "per-client"},
+        {"tiers": "2/3/5", "heterogeneity": "both", "link_sharing": "per-client"},
+    ],
+    ids=["objective", "target", "three tiers"],
+)
+def test_the_next_step_asks_recommend_for_the_choice(given: dict[str, Any]) -> None:
+    """It was left out beside an objective, a target or three tiers."""
+    found = planner.tune(**given)
+    chosen = next(row for row in found.rows if row.recommended)
+    words = next(step.argv for step in found.next if "recommend" in step.argv)
+    said = dict(itertools.pairwise(words[3:]))
+    changed = {"local_steps": int(said["-K"]), **({"target": said["--target"]} if "--target" in said else {})}
+    there = planner.recommend(**{**given, **changed}, details=False)
+    row = next(row for row in there.rows if row.id == chosen.topology)
+    assert changed["local_steps"] == chosen.local_steps and "-P" not in said and chosen.group_rounds == 1
+    assert float(row.time_seconds) == pytest.approx(float(chosen.time_seconds))
+    assert float(row.traffic_bytes) == pytest.approx(float(chosen.traffic_bytes))
