@@ -20,7 +20,7 @@ import numpy as np
 
 from hflbounds.topology import all_topologies
 from planner.predict.envelopes import Array
-from planner.predict.predictors.spectrum import NARROW, OF_GAP, Fleet
+from planner.predict.predictors.spectrum import NARROW, Fleet
 
 GROUPS, CLIENTS, STEPS, ROUNDS, MOST, SEEDS, EACH = 3, 4, 5, 40, 400, 24, 2
 LEFT = {"whole": 0, "8bit": 8, "6bit": 6, "4bit": 4, "2bit": 2, "top-5%": 3}  # bits, or entries of 64
@@ -89,7 +89,7 @@ class Runs:
         return found
 
 
-SPECTRUM, GAP = np.repeat(NARROW, EACH), np.repeat(OF_GAP, EACH) / EACH
+SPECTRUM, GAP = np.repeat(NARROW.h, EACH), np.repeat(NARROW.of_gap, EACH) / EACH
 
 
 def tilts(zeta: float, delta: float, draw: np.random.Generator) -> Array:
