@@ -28,6 +28,8 @@ MEASURED = {"loss": "docs/evidence/measured_losses.csv", "gradient": "planner/da
 REAL = "real_record{}.csv"  # with `predictor_record.MANY` in it, or without
 SCALE = "scale_record.csv"
 STEPS = "steps_record.csv"
+FEWEST = 3  # problems of a row of it that tell something
+NEARLY = 1.05  # beyond what runs had by so little that they tell of it
 KINDS = ("IID", "Non-IID")
 UNEQUAL = (
     "No run on record had groups of unequal sizes. In six races of such rounds were off by {0:g}x in the median, {1:g}"
@@ -168,6 +170,8 @@ def of_steps(
     few, more = plans
     if question.scatter == 0 or question.depth != 2 or question.metric != "loss":
         return None
+    if max(math.prod(plan.values()) for plan in plans) > predictor_record.most_steps(question):
+        return None
     told = "profile" if _told(question, scenario) in ("profile", "fading") else "kind"
     like = {"predictor": question.predictor.id, "told": told, "scheme": _split(question), "topology": topology}
     median, under, over, problems = math.log(predicted), 0.0, 0.0, []
@@ -175,15 +179,15 @@ def of_steps(
         if few[symbol] == more[symbol]:
             continue
         alone = {other: str(min(int(row[other]) for row in table(STEPS)))}  # one was moved in runs, never both
-        on_record = sorted({int(row[symbol]) for row in rows_of(STEPS, **alone)})
-        most = max(few[symbol], more[symbol])
-        n = next((n for n in on_record if most <= n), on_record[-1])
-        if not (rows := rows_of(STEPS, **{symbol: str(n)}, **alone, **like)):
+        rows = [row for row in rows_of(STEPS, **alone, **like) if int(row["problems"]) >= FEWEST]
+        on_record, most = [int(row[symbol]) for row in rows], max(few[symbol], more[symbol])
+        if not rows or most > NEARLY * on_record[-1]:
             return None
-        by = math.log(more[symbol] / few[symbol])
-        low, middle, high = sorted(by * float(rows[0][name]) for name in ("low", "median", "high"))
+        by, at = math.log(more[symbol] / few[symbol]), np.log(on_record)
+        ends = (np.interp(math.log(most), at, [float(row[name]) for row in rows]) for name in ("low", "median", "high"))
+        low, middle, high = sorted(by * float(end) for end in ends)
         median, under, over = median + middle, math.hypot(under, middle - low), math.hypot(over, high - middle)
-        problems.append(int(rows[0]["problems"]))
+        problems += [int(row["problems"]) for row in rows]
     if not problems:
         return None
     return StepsOnRecord(
