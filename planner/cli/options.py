@@ -310,7 +310,10 @@ def _spoken(given: Mapping[str, Any], options: Spoken) -> Spoken:
     for setting in given.get("settings") or []:
         path, sign, value = setting.partition("=")
         if not sign or not path:
-            raise typer.BadParameter(f"--set: {setting!a:.60} is not key=value. Write --set network.tiers=1.")
+            from planner.scenario.fields import FIELDS
+
+            example = next((f"{one.key}={one.kind.word}" for one in FIELDS if one.key == path), "network.tiers=1")
+            raise typer.BadParameter(f"--set: {setting!a:.60} is not key=value. Write --set {example}.")
         if path.strip() in said:
             raise typer.BadParameter(f"--set: {path.strip()} is set twice. Set it once.")
         said[path.strip()] = (f"--set {path.strip()}", value.strip())

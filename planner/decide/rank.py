@@ -211,10 +211,12 @@ def _check_reached(question: Question, scenario: Scenario, rounds: Mapping[str, 
             if fewest != quickest:
                 more += f" for the least {scenario.objective}, --rounds {needed[fewest]} for {title(fewest)}"
             more += ", or give"
+        digits = 4 if f"{goal:.4g}" != f"{best[first]:.4g}" else 7
+        there = " if all come" if question.partly_available else ""
         raise NoAnswerError(
-            f"the target {goal:.4g} is not reached within {question.allowed:,.0f} rounds: the "
+            f"the target {goal:.{digits}g} is not reached within {question.allowed:,.0f} rounds: the "
             f"{'best bound' if bounded else 'least expected'} there is "
-            f"{best[first]:.4g}, by {title(first)}. {more} a looser target.",
+            f"{best[first]:.{digits}g}{there}, by {title(first)}. {more} a looser target.",
             code="N003",
         )
     raise NoAnswerError(

@@ -440,12 +440,12 @@ def _verdict(
     else:
         than = _beside(given, chosen)
         beside = _beside_the_aim(search, chosen, given)
-        saves = f"{_changes(search, chosen, given)} than {than}"
+        saves = _against(_changes(search, chosen, given), than)
         if beside:
             sure, doubt = (join([_changed(search, chosen, given, one) for one in some]) for some in (beside, [aim]))
             few, many = sorted((given.amount(aim), chosen.amount(aim)))
             doubt += ", though that is within the predictor's error" * (many > few * (1 + search.scenario.resolution))
-            saves = f"{sure} than {than}, and {doubt}"
+            saves = f"{_against(sure, than)}, and {doubt}"
         if not budget.allows(given):
             saves = f"at {given.steps} no topology tried keeps to that"
         parts.append(f"{use} {_named(chosen)}: {saves}.")
@@ -496,6 +496,12 @@ def _changes(search: _Search, now: Choice, before: Choice) -> str:
     """Say what a choice takes less or more than another, of what is to be least and of time or traffic."""
     other: Aim = "traffic" if search.aim == "time" else "time"
     return ", ".join(_changed(search, now, before, one) for one in (search.aim, other))
+
+
+def _against(changes: str, than: str) -> str:
+    """Say what changes are against, as the last of them wants it: ``as much time as``, ``2x the time of``."""
+    last = changes.rpartition(", ")[2]
+    return f"{changes} {'as' if last.startswith('as much') else 'of' if 'x the ' in last else 'than'} {than}"
 
 
 def _changed(search: _Search, now: Choice, before: Choice, aim: Aim) -> str:

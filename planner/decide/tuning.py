@@ -400,9 +400,12 @@ def whole_numbers(option: str, text: str | None, default: Iterable[int], whole: 
         match = re.fullmatch(r"\s*([0-9]{1,7})\s*(?::\s*([0-9]{1,7})\s*)?", part)
         low, high = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
         if not 1 <= low <= high <= LARGEST_COUNT:
+            way = "Write 5, or 1,2,5, or 1:64, the smaller end first."
+            if "/" in part:
+                way = "Write those of the lowest tier, and --set fleet.tiers.2.passes=3 for the second."
             raise ScenarioError(
                 f"{option}: {part.strip()!a:.40} is not a whole number from 1 to {LARGEST_COUNT}, or a range of them. "
-                "Write 5, or 1,2,5, or 1:64, the smaller end first."
+                f"{way}"
             )
         doubled = [2**i for i in range(21)]
         between = (*LADDER, *doubled) if high - low >= whole else range(low, high)

@@ -168,8 +168,9 @@ def _held(answer: Flips) -> Iterator[tuple[str, str]]:
         held, moving = (held and ("counts",)), (moving[:1] and ("sigma and deviations",))
     aim = None if answer.target is None else answer.target.value
     value = "its present value" if aim is None else f"{aim:.3g}, as now"
-    said = [f"{', '.join(held)} {'is' if len(answer.flip.held) == 1 else 'are'} followed at {value}"] * bool(held)
-    said += [f"{', '.join(moving)} move{'s' * (len(answer.flip.moving) == 1)} it"] * bool(moving)
+    one = [len(some) == 1 and not answer.tier_names for some in (held, moving)]
+    said = [f"{', '.join(held)} {'is' if one[0] else 'are'} followed at {value}"] * bool(held)
+    said += [f"{', '.join(moving)} move{'s' * one[1]} it"] * bool(moving)
     if held:
         yield "Target", "; ".join(said)
 

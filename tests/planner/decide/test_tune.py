@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import planner
-from planner.decide import tuning
+from planner.decide import steps_and_rates, tuning
 from planner.decide.rank import recommend
 from planner.decide.steps_and_rates import Wanted, tuned
 from planner.decide.tuning import Budget, Choice
@@ -847,22 +847,30 @@ def test_evidence_of_group_rounds_and_of_both_is_what_each_saved_on_record() -> 
     rows = {(r["P"], r["K"]): r for r in table("steps_record.csv") if row_of(r) == ("kind", "inter", "star-star")}
     shared = {"G": 6, "M": 25, "heterogeneity": "inter", "link_sharing": "per-client", "predictor": "spectrum"}
 
-    def saved(few: tuple[int, int], more: tuple[int, int]) -> StepsOnRecord:
+    def told(few: tuple[int, int], more: tuple[int, int]) -> StepsOnRecord | None:
         scenario = planner.load_scenario(**shared)
         plans = [{"P": P, "K": K} for P, K in (few, more)]
-        found = orderings.of_steps(ask(scenario), scenario, "star-star", (plans[0], plans[1]), 2.0)
+        return orderings.of_steps(ask(scenario), scenario, "star-star", (plans[0], plans[1]), 2.0)
+
+    def saved(few: tuple[int, int], more: tuple[int, int]) -> StepsOnRecord:
+        found = told(few, more)
         assert found is not None
         return found
+
+    assert told((1, 2), (20, 2)) is None and told((1, 2), (12, 12)) is None  # which no run had, or as many steps
 
     more = saved((1, 2), (4, 2))
     assert (more.low, more.high) == pytest.approx([2 * 4 ** float(rows["4", "2"][end]) for end in ("low", "high")])
     assert "with more group rounds runs took" in more.in_words() and "fewer rounds, 2x predicted" in more.in_words()
-    both = saved((2, 2), (1, 32))
+    between = saved((1, 2), (1, 24))  # halfway from 12 to 48 by the logarithm
+    middle = sum(float(rows["1", n]["median"]) for n in ("12", "48")) / 2
+    assert between.median == pytest.approx(2 * 12**middle)
+    both = saved((2, 2), (1, 48))
     of_k, of_p = ({end: float(rows[plan][end]) for end in ENDS} for plan in (("1", "48"), ("4", "2")))
-    median = 2 * 16 ** of_k["median"] * 0.5 ** of_p["median"]
+    median = 2 * 24 ** of_k["median"] * 0.5 ** of_p["median"]
     assert both.median == pytest.approx(median)
     for end, turned in (("low", "high"), ("high", "low")):
-        off = math.hypot(math.log(16) * (of_k[end] - of_k["median"]), math.log(0.5) * (of_p[turned] - of_p["median"]))
+        off = math.hypot(math.log(24) * (of_k[end] - of_k["median"]), math.log(0.5) * (of_p[turned] - of_p["median"]))
         assert getattr(both, end) == pytest.approx(median * math.exp(off if end == "high" else -off))
     assert "with such K and P" in both.in_words()
 
@@ -1006,3 +1014,22 @@ def test_the_next_step_asks_recommend_for_the_choice(given: dict[str, Any]) -> N
     assert changed["local_steps"] == chosen.local_steps and "-P" not in said and chosen.group_rounds == 1
     assert float(row.time_seconds) == pytest.approx(float(chosen.time_seconds))
     assert float(row.traffic_bytes) == pytest.approx(float(chosen.traffic_bytes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ("8 % less time, as much traffic", "8 % less time, as much traffic as K = 2"),
+        ("8 % less time, 2.5x the traffic", "8 % less time, 2.5x the traffic of K = 2"),
+        ("8 % less time, 3 % more traffic", "8 % less time, 3 % more traffic than K = 2"),
+    ],
+)
+def test_changes_are_against_another_choice_in_the_word_that_the_last_wants(changes: str, said: str) -> None:
+    """It said "as much traffic than" and "2x the traffic than"."""
+    assert steps_and_rates._against(changes, "K = 2") == said
+
+
+def test_tune_says_how_passes_of_other_tiers_are_given() -> None:
+    with pytest.raises(ScenarioError, match=r"--set fleet\.tiers\.2\.passes=3 for the second"):
+        planner.tune(tiers="3/4/5", heterogeneity="0.5/1/2", group_rounds="3/1")
+    assert planner.tune(tiers="3/4/5", heterogeneity="0.5/1/2", settings={"fleet.tiers.2.passes": 3}).rows
