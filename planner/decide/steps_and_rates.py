@@ -98,7 +98,7 @@ class _Search:
         for aim in get_args(Aim):
             if objective == aim:
                 return aim  # type: ignore[no-any-return]
-        hint = " Rounds of different K and P are of different length." if objective == "rounds" else ""
+        hint = " Give time or traffic: rounds of different K and P differ in length." if objective == "rounds" else ""
         raise ScenarioError(f"--objective: {objective!a:.40} is not one of {', '.join(get_args(Aim))}.{hint}")
 
     @property

@@ -99,6 +99,12 @@ def span(value: object, field: str, *, least: int = 1, most: int = 10**6) -> tup
         raise ScenarioError(
             f"{field}: {value!r:.40} is not a whole number. Write {dashed[1]}:{dashed[2]} for a range.", code="E024"
         )
+    if re.fullmatch(r"\s*[0-9]{1,2}(\s*,\s*[0-9]{1,2})+\s*", str(value)):
+        each = sorted(map(int, str(value).split(",")))
+        raise ScenarioError(
+            f"{field}: {value!r:.40} is a list. Write {each[0]}:{each[-1]} to try all between, or one number.",
+            code="E024",
+        )
     if not isinstance(value, str) or ":" not in value:
         one = count(value, field, least=least, most=most)
         return one, one

@@ -53,7 +53,7 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
         raise ScenarioError(
             f"{written.name('problem.heterogeneity')}: {form.text} is of {depth} tiers, and this fleet has "
             f"{written.depth}. Give {written.depth}, such as {'/'.join(['1'] * written.depth)}{of_nested}, or --tiers "
-            f"with {depth} sizes.",
+            f"with {depth} sizes in place of --groups and --clients-per-group.",
             code="E002",
         )
     partial = _counts(written, measured, regrouped, known, warnings)

@@ -192,7 +192,11 @@ def test_the_details_say_what_holds_a_bound_back(plan) -> None:
         ([*BASE, "--format", "tabel"], "--format"),
         ([*BASE, "--format", "md"], "Write markdown."),
         ([*BASE, "--objective", "tme"], "Did you mean time?"),
-        (["recommend", "--G", "5", "--M", "9", "-H", "1/2/3"], "Give 2, such as 1/1, or --tiers with 3 sizes."),
+        (["recommend", "-G", "5", "-M", "9", "-K", "1,2,5"], "'1,2,5' is a list. Write 1:5 to try all between"),
+        (
+            ["recommend", "--G", "5", "--M", "9", "-H", "1/2/3"],
+            "or --tiers with 3 sizes in place of --groups and --clients-per-group.",
+        ),
         (["recommend", "--G", "5", "--M", "9", "--tiers", "3/4/5"], "sizes are also given by --groups and"),
         ([*BASE, "--link-sharing"], "recommend --help"),
         (["network", "lst"], "is not one of place, order"),

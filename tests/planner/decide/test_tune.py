@@ -317,7 +317,7 @@ def test_the_page_says_what_it_must(plan) -> None:
         (["--within", "10"], 2, "has no unit"),
         (["--traffic", "3h"], 2, "--traffic"),
         (["--topology", "ring_star"], 2, "Did you mean ring-star?"),
-        (["--objective", "rounds"], 2, "of different length"),
+        (["--objective", "rounds"], 2, "Give time or traffic: rounds of different K and P differ in length"),
         (["--set", "fleet.local_step=3"], 2, "Did you mean local_steps?"),
         (["--zeta", "3"], 2, "INTRA-group"),
     ],
