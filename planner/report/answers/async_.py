@@ -279,7 +279,7 @@ def document(answer: Asynchronous) -> Document:
     if (apart := answer.asynchronous["race_first_from"]) and (status := answer.verdict.status) != "unreachable":
         below, turns = ("below", "the bound decides") if status == "race-first" else ("above", "race first")
         facts.append(("Changes", f"slowest region {below} {times(apart)} -> {turns}"))
-    return told(answer, table, kind="Buffers for slow regions", facts=facts)
+    return told(answer, table, kind="Buffers for slow regions", facts=facts, short=len(shown) > SHOWN)
 
 
 def _data(answer: Answer) -> dict[str, Any]:

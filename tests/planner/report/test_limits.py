@@ -117,6 +117,8 @@ def test_a_page_fits_and_says_the_same_as_every_other_form(plan, command: str) -
         ),
         "recommend -G 8 -M 25 --heterogeneity inter -K 1 --rounds 1447 --availability 99%",  # 26
         "overlap ring:4,6,2,2 --heterogeneity inter",  # other links dropped for time: four rows
+        "async -G 5 -M 18 --heterogeneity iid --link-sharing per-client --uplink 37Mbit/s --rounds 602 "
+        "--step-time 0.342s --speed-ratio 28.2",  # 26
     ],
 )
 def test_a_page_with_many_cases_and_facts_fits_too(plan, command: str) -> None:
