@@ -28,7 +28,19 @@ from pathlib import Path
 
 import numpy as np
 from many_steps import unseen
-from real_record import ROOT, SCHEMES, TOPOLOGIES, Curves, asked, crossing, kind_of, profile_of, settings, written
+from real_record import (
+    RIGHT,
+    ROOT,
+    SCHEMES,
+    TOPOLOGIES,
+    Curves,
+    asked,
+    crossing,
+    kind_of,
+    profile_of,
+    settings,
+    written,
+)
 
 import planner
 from planner.predict.question import ask, ceil_rounds
@@ -43,7 +55,6 @@ NETWORKS = (  # rate of clients, servers' link, size of the model, time of a ste
     ("10Mbit/s", "lan", "50MB", "20ms", "per-server"),
 )  # fmt: skip
 OBJECTIVES = ("time", "traffic")
-RIGHT = 0.02  # regret at most
 Plan = tuple[int, int]  # P and K
 TELLS = {"profile": partial(profile_of, fades=True), "kind": kind_of}
 
@@ -122,11 +133,11 @@ def choices() -> Iterator[tuple[str, str, str, float]]:
             predicted = question.predictor.rounds_to(question, topology, goal, {**values, "P": P, "K": K})
             said[one] = ceil_rounds(float(predicted))
         for (rate, servers, size, step, sharing), objective in itertools.product(NETWORKS, OBJECTIVES):
-            network = planner.load_scenario(
+            network = ask(planner.load_scenario(
                 G=int(few.told["G"]), M=int(few.told["M"]), heterogeneity="both", server_link=servers, model_size=size,
                 step_time=step, link_sharing=sharing, uplink=rate, downlink=rate,
-            )  # fmt: skip
-            price = {one: ask(network).price(one[0], objective, P=one[1][0], K=one[1][1]) for one in took}
+            ))  # fmt: skip
+            price = {one: network.price(one[0], objective, P=one[1][0], K=one[1][1]) for one in took}
             least = min(n * price[one] for one, n in took.items())
             stars = [one for one in took if one[0] == "star-star"]
             chosen = {"topology, K and P": list(took), "K and P of Star-Star": stars}
