@@ -38,6 +38,7 @@ TEMPERED = 0.95  # of what is predicted: what was saved on record is said from t
 MOST = 20_000  # choices that are looked at
 EVERY = 64  # numbers of a range of K or P that are all tried,
 MANY = 600  # where no more pairs come of them
+EITHER = "Runs that changed K or P alone suggest that"
 MORE_STEPS = "1:64"  # local steps to try beyond those that measured runs had
 LESS = 0.05  # of what decides: a step beyond measured runs that saves less is not pointed at
 WORTH = 0.5  # of time times traffic: a choice that takes less is pointed at beside the one within a budget
@@ -389,8 +390,10 @@ def _less_on_record(saved: StepsOnRecord | None, shares: tuple[float, float] | N
         return ""
     low, high = shares
     if high <= 0:
-        return f"On record {saved.change} saved no {aim}."
+        return f"On record {saved.change} saved no {aim}." if saved.change else f"{EITHER} no {aim} is saved."
     much = f"{100 * low:.0f} to {percent(high)}" if low > 0 else f"at most {percent(high)}"
+    if not saved.change:
+        return f"{EITHER} {much} of the {aim} is saved."
     return f"On record {saved.change} saved {much} of the {aim}."
 
 

@@ -77,11 +77,11 @@ class StepsOnRecord(Part):
 
     @property
     def change(self) -> str:
-        """What is compared, in words."""
-        moved = (self.more - self.few, self.more_group_rounds - self.few_group_rounds)
-        if min(moved) < 0 or all(moved):
-            return "such K and P"
-        return "more local steps" if moved[0] else "more group rounds"
+        """What is compared, in words; empty where both change, which no run did."""
+        steps, rounds = self.more - self.few, self.more_group_rounds - self.few_group_rounds
+        if steps and rounds:
+            return ""
+        return f"{'more' if steps + rounds > 0 else 'fewer'} {'local steps' if steps else 'group rounds'}"
 
     def in_words(self) -> str:
         """Say it of what is predicted."""
@@ -91,7 +91,8 @@ class StepsOnRecord(Part):
             took = f"{more} as many to {times(self.high)} fewer" if self.high > 1 else f"up to {more} as many"
         predicted = f"{times(self.predicted)}" if self.predicted >= 1 else f"{times(1 / self.predicted)} as many"
         cases = f"{self.problems} problem{'s' * (self.problems != 1)}"
-        return f"with {self.change} runs took {took} rounds, {predicted} predicted ({cases})"
+        runs = f"with {self.change} runs took" if self.change else "runs that changed K or P alone suggest"
+        return f"{runs} {took} rounds, {predicted} predicted ({cases})"
 
 
 class RatesOnRecord(Part):

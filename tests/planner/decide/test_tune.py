@@ -872,7 +872,8 @@ def test_evidence_of_group_rounds_and_of_both_is_what_each_saved_on_record() -> 
     for end, turned in (("low", "high"), ("high", "low")):
         off = math.hypot(math.log(24) * (of_k[end] - of_k["median"]), math.log(0.5) * (of_p[turned] - of_p["median"]))
         assert getattr(both, end) == pytest.approx(median * math.exp(off if end == "high" else -off))
-    assert "with such K and P" in both.in_words()
+    assert "runs that changed K or P alone suggest" in both.in_words()  # no run changed both
+    assert "with fewer group rounds runs took" in saved((4, 2), (1, 2)).in_words()
 
 
 def row_of(row: Mapping[str, str]) -> tuple[str, str, str]:
@@ -990,7 +991,7 @@ def test_what_tune_and_recommend_say_of_one_plan_agrees(plan) -> None:
     (longest,) = (text for text in (one["text"] for one in asked(plan, "tune", *words)["warnings"]) if "turns" in text)
     assert f"only if each client comes with {100 * 0.9 ** (1 / 360):.3f} % or more" in longest
     one = plan("tune", *words, *within, "--topology", "Star-Ring")[1]  # which is then not compared with others
-    assert "Evidence  fair: with such K and P runs took" in one
+    assert "Evidence  fair: runs that changed K or P alone suggest" in one
 
 
 @pytest.mark.parametrize(
