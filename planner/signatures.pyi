@@ -55,6 +55,9 @@ class Common(TypedDict, total=False):
     payload: float | str | None
     hop: Literal['relayed', 'direct'] | None
     server_link: Literal['lan', 'datacenter', 'wifi', '5g', '4g', 'broadband', 'wan'] | None
+    server_uplink: str | None
+    server_downlink: str | None
+    server_latency: str | None
     step_time: str | None
     straggler: float | str | None
     availability: float | str | None

@@ -39,9 +39,6 @@ MEANT = {
 }
 """Commands and options that there are not, and what does their work."""
 KEYS = {
-    "--server-uplink": "network.server_link.up=1Gbit/s; --server-link takes a preset",
-    "--server-downlink": "network.server_link.down=1Gbit/s; --server-link takes a preset",
-    "--server-latency": "network.server_link.latency=20ms; --server-link takes a preset",
     "--deadline": "availability.timeout=20s --on-failure timeout",
     "--timeout": "availability.timeout=20s --on-failure timeout",
 }

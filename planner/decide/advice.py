@@ -20,7 +20,7 @@ OF_LOSS = ("L A", "L", "A")
 QUESTIONS = (  # by what is unknown: the question, and what to give
     (("client_link.up",), "How fast is the link of a client?", ("--uplink", "RATE")),
     (("client_link.down",), "How fast is the downlink of a client?", ("--downlink", "RATE")),
-    (("server_link.",), "How fast are the links of the group servers?", ("--set", "network.server_link.up=RATE")),
+    (("server_link.",), "How fast are the links of the group servers?", ("--server-uplink", "RATE")),
     (("model_size",), "How large is the model?", ("--model-size", "SIZE")),
     (("step_time",), "How long does a local step take?", ("--step-time", "TIME")),
     (("deviations",), "How much do the data of clients and groups differ?", ("--data", "COUNTS.csv")),

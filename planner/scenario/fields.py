@@ -740,7 +740,15 @@ FIELDS: Final = (
         hop="--hop",
         payload="--payload",
     ),
-    *_link("network.server_link", "group servers", "wan", preset="--server-link"),
+    *_link(
+        "network.server_link",
+        "group servers",
+        "wan",
+        preset="--server-link",
+        up="--server-uplink",
+        down="--server-downlink",
+        latency="--server-latency",
+    ),
     Field(
         "compute.step_time", DURATION, "mean time of a local step, such as 0.2s", "0.1 s", "--step-time", "step_time"
     ),

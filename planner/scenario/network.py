@@ -301,6 +301,7 @@ def parse_straggler(text: str, field: str = "straggler") -> Straggler:
 
 
 RATE = re.compile(r"[0-9] ?[kMGT]?(bit|bps|b/s|B/s|B|b)", re.ASCII)  # begins like a rate, as 20Mbit/s does
+RATE_OF: Final = {"client": "--uplink ", "server": "--server-uplink "}
 
 
 def link_preset(name: str, *, field: str = "link") -> Preset:
@@ -309,7 +310,7 @@ def link_preset(name: str, *, field: str = "link") -> Preset:
         known, way = ", ".join(PRESETS), suggest(name, PRESETS)
         side = re.search("client|server|hub", field)
         if not way and RATE.search(name) and side:  # of which the table is told
-            way = f"A rate is given as --set network.{side[0].replace('hub', 'server')}_link.up={name:.20}."
+            way = f"A rate is given as {RATE_OF.get(side[0], '--set network.server_link.up=')}{name:.20}."
         near = difflib.get_close_matches(name, PRESETS, n=2, cutoff=0.5)
         way = way or f"Did you mean {' or '.join(near)}?" * bool(near) or "Write one of these."
         raise NetworkError(f"{field}: {name!a} is not a link preset ({known}). {way}")

@@ -159,11 +159,7 @@ def test_the_example_of_a_code_gives_it(plan, code: str, monkeypatch: pytest.Mon
         ("diff a.json b.json", "E010", "hfl-plan compare A B"),
         ("schema recomend", "E020", "Did you mean recommend?"),
         ("recommend -G 3 -M 3 --target 1e-300", "E021", "help: Write a loss above the least, from 1e-100 to 1e+100"),
-        (
-            "recommend -G 3 -M 3 --server-uplink 1Gbit/s",
-            "E012",
-            "Write --set network.server_link.up=1Gbit/s; --server-link",
-        ),
+        ("recommend -G 3 -M 3 --server-link 1Gbit/s", "E027", "A rate is given as --server-uplink 1Gbit/s."),
         ("recommend -G 0 -M 3", "E022", "help: Give 1 or more."),
         ("flip -G 7 -M 5 -p heterogeneity", "E020", "Did you mean zeta or delta or zeta^2/delta^2?"),
         ("flip -G 7 -M 5 -p availability", "E020", "help: Give one of them."),

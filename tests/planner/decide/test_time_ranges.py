@@ -117,7 +117,7 @@ def test_a_setting_that_settles_a_toss_up_is_no_range_to_narrow() -> None:
     assert any(
         one.method == "setting" and set(one.best_beyond) < set(answer.verdict.best) for one in answer.sensitivity
     )
-    assert "network.server_link.up=RATE" not in {word for one in answer.next for word in one.argv}
+    assert "--server-uplink" not in {word for one in answer.next for word in one.argv}
 
 
 def test_a_range_that_decides_most_is_asked_for() -> None:
