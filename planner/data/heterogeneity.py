@@ -35,7 +35,7 @@ CLASSES = 10  # labels assumed where concentrations are given without them
 MOST_LABELS = 10**6
 WHOLE = ("labels", "classes", "group_classes")  # numbers of the Dirichlet form that are counts
 PROBLEM: Mapping[str, float] = {"sigma": 1.9, "L": 10.0, "scatter": 1.25, "A": 2.3}
-"""Constants where none are given: of networks on images, as measured on Fashion-MNIST (docs/real-data.md)."""
+"""Constants where none are given: of networks on images, as measured on Fashion-MNIST (docs/real-data.md, Defaults)."""
 ONE_LABEL = 4.0
 """How many sigma a client with a single label stands from an even mixture, as measured there."""
 PRESETS: Mapping[str, tuple[float, float]] = {

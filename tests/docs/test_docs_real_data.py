@@ -1,4 +1,4 @@
-"""The tables of docs/real-data.md against the curves and profiles in docs/evidence."""
+"""The tables of docs/real-data.md and its pages in docs/evidence against the curves and profiles there."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from planner.data import heterogeneity
+
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
@@ -19,6 +21,10 @@ import real_record as record  # noqa: E402
 import steps_record  # noqa: E402
 
 PAGE = (ROOT / "docs" / "real-data.md").read_text(encoding="utf-8")
+CHOICES, ROUNDS, STEPS, TIERS = (
+    (ROOT / "docs" / "evidence" / f"real-{name}.md").read_text(encoding="utf-8")
+    for name in ("first-choices", "rounds", "steps", "three-tiers")
+)
 QUICK = ("kept5",)  # roles whose tables are looked at in every run; what moves predictions moves these
 
 
@@ -38,7 +44,7 @@ def test_rows_of_the_table_are_what_the_curves_say(name: str) -> None:
     rows = rows_of(name, "kept")
     for quantity, metric in record.METRIC.items():
         told = record.summary([row for row in rows if row["quantity"] == quantity])
-        assert f"| {name} | {metric} {told}" in PAGE
+        assert f"| {name} | {metric} {told}" in CHOICES
 
 
 @pytest.mark.parametrize(
@@ -46,19 +52,19 @@ def test_rows_of_the_table_are_what_the_curves_say(name: str) -> None:
     [
         *(
             pytest.param((role,), f"`{role}`", marks=() if role in QUICK else pytest.mark.slow)
-            for role in ("kept2", "kept3", "kept4", "kept5", "long", "conv", "passes")
+            for role in ("kept2", "kept3", "kept4", "kept5", "long", "conv", "many", "passes")
         ),
         pytest.param(record.JUDGED, "all that judge", marks=pytest.mark.slow),
     ],
 )
 def test_rows_of_the_later_settings_are_what_the_curves_say(roles: tuple[str, ...], words: str) -> None:
     names = ["`spectrum`, profile", "`spectrum`, kind of split alone", "pilot of 8 rounds, fresh noise"]
-    names += ["pilot of 8 rounds by the same metric, fresh noise"] * (roles == record.JUDGED)
-    for name in names + ["`spectrum`, profile with fading"] * (roles not in (("kept2",), ("kept3",))):
+    names += ["`spectrum`, label counts", "pilot of 8 rounds by the same metric, fresh noise"]
+    for name in [*names, "`spectrum`, profile with fading"]:
         rows = [row for role in roles for row in rows_of(name, role)]
         for quantity, metric in record.METRIC.items():
             told = record.summary([row for row in rows if row["quantity"] == quantity])
-            assert f"| {name} | {metric}, {words} {told}" in PAGE
+            assert f"| {name} | {metric}, {words} {told}" in CHOICES
 
 
 @pytest.mark.parametrize(
@@ -77,7 +83,7 @@ def test_gains_over_stars_are_what_the_curves_say(
     told = [line for line in capsys.readouterr().out.splitlines() if line.startswith("| all |")]
     assert len(told) == len(record.METRIC)
     for line in told:
-        assert line.replace("| all |", f"| {words} |") in PAGE
+        assert line.replace("| all |", f"| {words} |") in ROUNDS
 
 
 @pytest.mark.slow
@@ -87,7 +93,7 @@ def test_other_constants_of_convolutional_networks_are_what_the_curves_say() -> 
         rows = list(record.judged(curves, say, seeds))
         for quantity, metric in record.METRIC.items():
             told = record.summary([row for row in rows if row["quantity"] == quantity])
-            assert f"| {name} | {metric}, `conv` {told}" in PAGE
+            assert f"| {name} | {metric}, `conv` {told}" in CHOICES
 
 
 @pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.slow)])
@@ -145,7 +151,7 @@ def test_rounds_to_a_given_loss_are_off_as_the_page_says(words: str, roles: tupl
                         predicted = said.predictor.rounds_to(said, topology, loss, said.values)
                         off.append(n / max(1.0, float(predicted)))
         low, median, high = np.quantile(off, (0.1, 0.5, 0.9))
-        assert f"| {told} | {words} | {len(off)} | {low:.3g} | {median:.3g} | {high:.3g} |" in PAGE
+        assert f"| {told} | {words} | {len(off)} | {low:.3g} | {median:.3g} | {high:.3g} |" in ROUNDS
 
 
 def test_the_record_of_rounds_to_a_loss_is_on_the_page() -> None:
@@ -154,6 +160,7 @@ def test_the_record_of_rounds_to_a_loss_is_on_the_page() -> None:
         for name, row in zip(names, csv.DictReader(file), strict=True):
             numbers = " | ".join(row[key] for key in ("rows", "low", "median", "high"))
             assert f"| {name} | all that judge | {numbers} |" in PAGE
+            assert f"| {name} | all that judge | {numbers} |" in ROUNDS
 
 
 def test_what_more_local_steps_and_group_rounds_saved_is_what_the_curves_say() -> None:
@@ -200,14 +207,14 @@ def test_what_more_local_steps_and_group_rounds_saved_is_what_the_curves_say() -
     for scheme, plan in itertools.product(("iid", "intra", "inter", "both"), more):
         mine = [told.get((scheme, t, *plan)) for t in ("star-star", "star-ring", "ring-star", "ring-ring")]
         cells = [f"{row['measured']} of {row['predicted']}" if row else "-" for row in mine]
-        assert f"| {scheme} | {' | '.join(cells)} |" in PAGE
+        assert f"| {scheme} | {' | '.join(cells)} |" in STEPS
 
 
 @pytest.mark.slow
 def test_choices_of_steps_are_as_good_as_the_page_says(capsys: pytest.CaptureFixture[str]) -> None:
     steps_record.print_choices()
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 30 and all(line in PAGE for line in lines)
+    assert len(lines) == 30 and all(line in STEPS for line in lines)
     means = {tuple(line.split(" | ")[:3]): int(line.split(" | ")[6].strip(" |%")) / 100 for line in lines}
     for who, time, traffic in (("topology, K = 2 and P = 1", 2.9, 4.8), ("topology, K and P", 1.15, 1.5)):
         for objective, ratio in (("time", time), ("traffic", traffic)):
@@ -239,7 +246,7 @@ def test_rows_by_whether_data_can_be_fitted_are_what_the_curves_say() -> None:
                 parts.setdefault(f"loss {goes}, groups {groups}", []).append(row)
         assert len(parts) == 4
         for words, rows in parts.items():
-            assert f"  | {before}{words} {record.summary(rows)}" in PAGE
+            assert f"\n| {before}{words} {record.summary(rows)}" in CHOICES
 
 
 def test_pilots_and_habits_counted_without_the_script() -> None:
@@ -272,7 +279,7 @@ def test_pilots_and_habits_counted_without_the_script() -> None:
                     rounds[t] = here[i - 1] + step
             total += 1
             right += rounds["ring-ring"] <= 1.02 * min(rounds.values())
-    assert f"| always ring-ring | loss | {total} | {right / total:.0%} " in PAGE
+    assert f"| always ring-ring | loss | {total} | {right / total:.0%} " in CHOICES
 
 
 def test_where_the_kind_alone_misses_is_what_the_record_says() -> None:
@@ -293,28 +300,171 @@ def test_targets_far_away_are_what_the_curves_say() -> None:
         rows = list(record.judged(far, *record.CONTESTANTS[name], [120]))
         for quantity, metric in record.METRIC.items():
             told = record.summary([row for row in rows if row["quantity"] == quantity])
-            assert f"| {name} | {metric}, `long`, after 120 {told}" in PAGE
+            assert f"| {name} | {metric}, `long`, after 120 {told}" in CHOICES
 
 
 def test_what_long_runs_had_after_thousands_of_rounds_is_what_the_curves_say() -> None:
-    """Means over three noise seeds by hand from the file, the least of each quantity in a row in bold."""
+    """Means over noise seeds by hand from the file, the least of each quantity in a row in bold, and who has it."""
     with (ROOT / "docs" / "evidence" / "measured_curves.csv").open(encoding="utf-8", newline="") as file:
-        lines = [row for row in csv.DictReader(file) if row["role"] == "long" and row["2000"]]
-    for data, rounds in itertools.product(("fashion", "letter"), (20, 60, 200, 400, 2000)):
+        lines = [row for row in csv.DictReader(file) if row["2000"]]
+    leaders: dict[int, list[str]] = {}
+    runs = {("kept", "fashion"): 2, ("long", "fashion"): 3, ("long", "letter"): 3}
+    for (run, noise), rounds in itertools.product(runs.items(), (20, 60, 200, 400, 2000)):
         means = {}
         for quantity, topology in itertools.product(record.METRIC, record.TOPOLOGIES):
-            wanted = {"data": data, "quantity": quantity, "topology": topology}
+            wanted = dict(zip(("role", "data", "quantity", "topology"), (*run, quantity, topology), strict=True))
             seeds = [float(row[str(rounds)]) for row in lines if wanted.items() <= row.items()]
-            assert len(seeds) == 3
-            means[quantity, topology] = sum(seeds) / 3
+            assert len(seeds) == noise
+            means[quantity, topology] = sum(seeds) / noise
         best = {q: min((means[q, t], t) for t in record.TOPOLOGIES)[1] for q in record.METRIC}
         cells = []
         for t in record.TOPOLOGIES:
             loss, error = f"{means['loss', t]:.3f}", f"{100 * means['error', t]:.1f} %"
             cell = f"{bold(loss, best['loss'] == t)} / {bold(error, best['error'] == t)}"
             cells.append(cell.replace("** / **", " / "))
+        assert f"| {rounds:,} | {' | '.join(cells)} |" in ROUNDS
+        leaders.setdefault(rounds, []).append(" / ".join(dict.fromkeys(best[q].title() for q in record.METRIC)))
+    for rounds, cells in leaders.items():
         assert f"| {rounds:,} | {' | '.join(cells)} |" in PAGE
 
 
 def bold(words: str, is_so: bool) -> str:
     return f"**{words}**" if is_so else words
+
+
+def cells_of(page: str) -> dict[tuple[str, str], list[str]]:
+    """Cells of a page's tables of first choices, by contestant and metric with its settings."""
+    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("|")]
+    return {(row[0], row[1]): row[2:] for row in rows if len(row) == 8}
+
+
+def test_the_summary_of_first_choices_is_of_the_long_tables() -> None:
+    told = ["profile with fading", "profile", "label counts", "kind of split alone"]
+    settings = {"`kept` to `kept4`": "all that judge"} | {
+        name: name for name in ("`kept5`", "`long`", "`conv`", "`many`", "`passes`", "three tiers")
+    }
+    for words, name in settings.items():
+        deep = name == "three tiers"
+        where, page = ("", TIERS) if deep else (f", {name}", CHOICES)
+        pilot = "pilot of 8 rounds, fresh noise" if deep else "pilot of 8 rounds by the same metric, fresh noise"
+        who = [*(f"`spectrum`, {one}" for one in told), pilot, "always ring-ring" + "-ring" * deep]
+        found = cells_of(page)
+        pairs = [[found[one, f"{metric}{where}"] for metric in ("loss", "accuracy")] for one in who]
+        shown = " | ".join(" / ".join(cells[1].split()[0] for cells in pair) for pair in pairs)
+        assert f"| {words} | {pairs[0][0][0]}, {pairs[3][0][0]}, {pairs[4][0][0]} | {shown} |" in PAGE
+
+
+def test_what_a_hurried_reader_is_told_is_in_the_long_tables() -> None:
+    plain, found, deep = " ".join(PAGE.split()), cells_of(CHOICES), cells_of(TIERS)
+
+    def right(who: str, metric: str, of: dict[tuple[str, str], list[str]] = found) -> str:
+        return of[who, metric][1].split("%")[0] + " %"
+
+    def rows(who: str, metric: str) -> str:
+        return found[who, metric][0]
+
+    kept, fading, kind = "loss, all that judge", "`spectrum`, profile with fading", "`spectrum`, kind of split alone"
+    also, pilot = kept.replace("loss", "accuracy"), "pilot of 8 rounds by the same metric, fresh noise"
+    raced, many, far = "pilot of {} rounds, fresh noise".format, "loss, `many`", ", `long`, after 120"
+    told = [
+        f"topology in {right(pilot, kept)} of {rows(pilot, kept)} rows by loss, and, raced by accuracy, in "
+        f"{right(pilot, also)} of {rows(pilot, also)} rows by accuracy",
+        f"did so in {right(fading, kept)} of {rows(fading, kept)} rows by loss and by accuracy; by loss in "
+        f"{right(fading, 'loss, `kept4`')} of {rows(fading, 'loss, `kept4`')} (`kept4`) and "
+        f"{right(fading, 'loss, `kept5`')} of {rows(fading, 'loss, `kept5`')} (`kept5`)",
+        f"it is right in {right(kind, kept)} of {rows(kind, kept)} rows by loss and {right(kind, also)} by accuracy; "
+        f"the best habit, always Ring-Ring, in {right('always ring-ring', kept)} and "
+        f"{right('always ring-ring', also)} of {rows('always ring-ring', kept)}",
+        f"off by a factor {found[fading, kept][4][1:]} in the median by loss ({rows(fading, kept)} rows)",
+        f"after 120 rounds {right(fading, f'loss{far}')} of {rows(fading, f'loss{far}')} rows are right by loss, and "
+        f"{right(fading, f'accuracy{far}')} by accuracy",
+        f"in {rows(fading, many)} rows with 20 to 50, a profile with fading is right in {right(fading, many)}, a pilot "
+        f"of 8 rounds in {right(raced(8), many)} and one of 19 rounds in {right(raced(19), many)}",
+        f"named in {right(fading, 'loss', deep)} of {deep[fading, 'loss'][0]} rows by loss, and in "
+        f"{right(fading, 'accuracy', deep)} by accuracy",
+    ]
+    assert right(fading, kept) == right(fading, also)
+    assert [one for one in told if one not in plain] == []
+    with record.SCALE.open(encoding="utf-8", newline="") as file:
+        (decay,) = (row for row in csv.DictReader(file) if row["told"] == "decay")
+    low, high = f"{float(decay['low']):.1f}", math.floor(10 * float(decay["high"])) / 10
+    assert f"took {low} to {high} times those predicted in four of five cases ({decay['rows']} rows)" in plain
+
+
+def test_rows_by_kind_of_split_are_those_of_the_record() -> None:
+    with (ROOT / "planner" / "data" / "real_record.csv").open(encoding="utf-8", newline="") as file:
+        rows = {(r["metric"], r["told"], r["scheme"]): r for r in csv.DictReader(file)}
+    kinds = {"even": "iid", "clients differ": "intra", "groups differ": "inter", "both": "both"}
+    for words, scheme in kinds.items():
+        cells = []
+        for told in ("fading", "profile", "kind", "pilot"):
+            loss, accuracy = (rows[metric, told, scheme] for metric in ("loss", "accuracy"))
+            cells.append(f"{loss['right']} / {accuracy['right']} of {loss['rows']}")
+        assert f"| {words} | {' | '.join(cells)} |" in PAGE
+    near = [f"{int(r['rates_near']) / int(r['rates']):.0%}" for told in ("pilot", "fading", "profile", "kind")
+            for r in [rows["loss", told, "all"]]]  # fmt: skip
+    said = "{} of the rates of pilots are within a factor 2 of the best, {} with fading, {} with a profile, and {} with"
+    assert said.format(*(share.replace("%", " %") for share in near)) in " ".join(PAGE.split())
+
+
+def test_what_stars_saved_is_that_of_the_record_and_choices_of_the_long_table() -> None:
+    with (ROOT / "planner" / "data" / "steps_record.csv").open(encoding="utf-8", newline="") as file:
+        stars = [r for r in csv.DictReader(file) if (r["told"], r["topology"]) == ("profile", "star-star")]
+    found = {(r["P"], r["K"], r["scheme"]): f"{r['measured']} of {r['predicted']}" for r in stars}
+    kinds = {"even": "iid", "clients differ": "intra", "groups differ": "inter", "both": "both"}
+    for words, scheme in kinds.items():
+        cells = [found[plan, steps, scheme] for plan, steps in (("1", "12"), ("1", "48"), ("4", "2"), ("12", "2"))]
+        assert f"| {words} | {' | '.join(cells)} |" in PAGE
+    every = [line.strip("| ").split(" | ") for line in STEPS.splitlines() if " | all | 160 | " in line]
+    assert len(every) == 6
+    for who, objective, _, _, right, high, mean in every:
+        assert f"| {who} | {objective} | {right} | {high} | {mean} |" in PAGE
+
+
+def test_settings_of_each_role_are_as_many_as_the_page_says() -> None:
+    with (ROOT / "docs" / "evidence" / "measured_curves.csv").open(encoding="utf-8", newline="") as file:
+        settings = {tuple(row[name] for name in record.SETTING): row for row in csv.DictReader(file)}
+    for role in record.ROLES:
+        assert f"| `{role}` | {sum(key[0] == role for key in settings)} |" in PAGE
+    fleets = {key[5:7] for key in settings}
+    sizes = [int(groups) * int(clients) for groups, clients in fleets]
+    assert f"{len(fleets)}, of {min(sizes)} to {max(sizes)} clients" in PAGE and f"{len(settings)} of 201" in PAGE
+
+
+def test_orders_of_both_kinds_are_what_the_curves_say() -> None:
+    """Rounds to the loss that Star-Star has after 46, of the perceptron on Fashion-MNIST."""
+    names = {"inter": "groups differ", "both": "both differ", "intra": "clients differ"}
+    every = record.of_roles(record.ROOT / "measured_curves.csv", ("design", "second"))
+    for fleet, (scheme, words) in itertools.product((("10", "10"), ("4", "10")), names.items()):
+        wanted = {"data": "fashion", "hidden": "48", "scheme": scheme, "G": fleet[0], "M": fleet[1]}
+        plans = {"P": "1", "K": "2"} if fleet == ("10", "10") else {"P": "2", "K": "3"}
+        role = {"role": "design" if fleet == ("10", "10") else "second"}
+        mine = {one.told["order"]: one for one in every if (wanted | plans | role).items() <= one.told.items()}
+        rounds = {order: one.rounds_to("loss", 46) for order, one in mine.items()}
+        shown = [[f"{n:.{0 if n >= 10 else 1}f}" for n in (rounds["fixed"][t], rounds["random"][t])]
+                 for t in record.TOPOLOGIES[1:]]  # fmt: skip
+        line = f"| {words}, {' x '.join(fleet)} | {' | '.join(' / '.join(pair) for pair in shown)} |"
+        assert line in ROUNDS
+
+
+def test_defaults_are_medians_over_the_design_settings() -> None:
+    page = (ROOT / "docs" / "evidence" / "real-tried.md").read_text(encoding="utf-8")
+    of = record.profiles(record.ROOT / "measured_profiles.csv")
+    curves = record.of_roles(record.ROOT / "measured_curves.csv", ("design",))
+    design = {tuple(one.told[name] for name in record.PROBLEM): one.told["scheme"] for one in curves}
+    assert len(design) == 24
+    for words, scheme in {"even": "iid", "clients differ": "intra", "groups differ": "inter", "both": "both"}.items():
+        some = [of[key] for key, split in design.items() if split == scheme]
+        zeta, delta = (
+            np.median([one[f"{name} mean"] / one["sigma mean"] for one in some]) for name in ("zeta", "delta")
+        )
+        told = [float(n) for n in heterogeneity.PRESETS[scheme]]
+        assert f"| {words} | {zeta:.3f} | {delta:.3f} | `{scheme}`: " in page
+        assert told == pytest.approx([zeta, delta], rel=0.05)
+    sigma, curvature, loss = (
+        np.median([of[key][name] for key in design]) for name in ("sigma mean", "curvature", "loss")
+    )
+    plain = " ".join(page.split())
+    assert (
+        f"is {sigma:.3f}, the curvature of the mean loss {curvature:.3f} and the loss at the start {loss:.3f}" in plain
+    )

@@ -1,4 +1,4 @@
-"""Tables about three tiers in docs/real-data.md, and what answers say of them, against the curves in docs/evidence."""
+"""The table of docs/evidence/real-three-tiers.md, and what answers say of them, against the curves in docs/evidence."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 import real_record  # noqa: E402
 import three_tiers  # noqa: E402
 
-PAGE = (ROOT / "docs" / "real-data.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "evidence" / "real-three-tiers.md").read_text(encoding="utf-8")
 Setting = tuple[str, ...]
 
 

@@ -20,7 +20,9 @@ from planner.scenario.resolve import load
 pytestmark = pytest.mark.usefixtures("unflipped")
 
 ROOT = Path(__file__).parents[3]
-PAGE = (ROOT / "docs" / "real-data.md").read_text(encoding="utf-8")
+CHOICES, ROUNDS = (
+    (ROOT / "docs" / "evidence" / f"real-{name}.md").read_text(encoding="utf-8") for name in ("first-choices", "rounds")
+)
 TOLD = {
     "profile": "profile",
     "fading": "profile with fading",
@@ -49,7 +51,7 @@ def test_kinds_of_split_add_up_and_shares_are_those_of_the_page() -> None:
             every = rows[metric, told, "all"]
             for name in ("rows", "right", "settings"):
                 assert int(every[name]) == sum(int(rows[metric, told, scheme][name]) for scheme in SCHEMES)
-            (shown,) = re.findall(rf"\| `spectrum`, {words} \| {metric}, all that judge \| (\d+) \| (\d+)%", PAGE)
+            (shown,) = re.findall(rf"\| `spectrum`, {words} \| {metric}, all that judge \| (\d+) \| (\d+)%", CHOICES)
             assert (every["rows"], f"{int(every['right']) / int(every['rows']):.0%}") == (shown[0], f"{shown[1]}%")
 
 
@@ -108,7 +110,7 @@ def test_shares_of_rates_near_the_best_are_those_of_the_page_and_kinds_of_split_
             every = rows[metric, told, "all"]
             for name in ("rates", "rates_near"):
                 assert int(every[name]) == sum(int(rows[metric, told, scheme][name]) for scheme in SCHEMES)
-            (shown,) = re.findall(rf"\| {words} \| {metric}, all that judge \|.*\| (\d+)% \|\n", PAGE)
+            (shown,) = re.findall(rf"\| {words} \| {metric}, all that judge \|.*\| (\d+)% \|\n", CHOICES)
             assert f"{int(every['rates_near']) / int(every['rates']):.0%}" == f"{shown}%"
 
 
@@ -213,4 +215,4 @@ def test_gains_over_stars_are_taken_to_the_power_that_is_best_on_the_settings_it
     plain, used = off(1.0), off(GAINED[metric])
     medians = (np.median(plain), np.median(used), np.median(np.abs(plain)), np.median(np.abs(used)))
     row = " | ".join([str(len(runs)), f"{GAINED[metric]:.2f}", *(f"x{np.exp(one):.2f}" for one in medians)])
-    assert f"| `design`, `second` | {metric} | {row} |" in PAGE
+    assert f"| `design`, `second` | {metric} | {row} |" in ROUNDS
