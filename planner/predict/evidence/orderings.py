@@ -33,7 +33,7 @@ NEARLY = 1.05  # beyond what runs had by so little that they tell of it
 KINDS = ("IID", "Non-IID")
 UNEQUAL = (
     "No run on record had groups of unequal sizes. In six races of such rounds were off by {0:g}x in the median, {1:g}"
-    "x at most (docs/predictors.md). Ring-Ring was furthest off: faster, where a group had two thirds of the clients."
+    "x at most (docs/predictors.md). Ring-Ring was furthest off: slower, where a group had half of the clients."
 )
 PARTITION = dict(zip(product(KINDS, KINDS), ("iid", "intra", "inter", "both"), strict=True))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import io
 import json
@@ -190,6 +191,10 @@ def test_of_unequal_groups_an_answer_says_what_races_showed_and_states_no_confid
         rows = [row for row in csv.DictReader(stream) if row["topology"] != "star-star"]
     off = sorted(max(ratio, 1 / ratio) for row in rows for ratio in [float(row["measured"]) / float(row["predicted"])])
     assert (statistics.median(off), off[-1]) == pytest.approx(predictor_record.OFF_IN_RACES, rel=0.01)
+    worst = max(rows, key=lambda row: float(row["measured"]) / float(row["predicted"]))
+    assert float(worst["measured"]) / float(worst["predicted"]) == off[-1]  # slower than predicted
+    sizes = ast.literal_eval(worst["sizes"])
+    assert (worst["topology"], max(sizes) / sum(sizes)) == ("ring-ring", 0.5)
     path, found = tmp_path / "fleet.csv", {}
     for sizes in ((16, 1, 1, 1), (6, 5, 5, 4)):
         clients = [f"{g}-{i},{g}" for g, size in enumerate(sizes) for i in range(size)]
@@ -199,6 +204,7 @@ def test_of_unequal_groups_an_answer_says_what_races_showed_and_states_no_confid
     [nearest] = [one for one in uneven.evidence if one.nearest]
     assert nearest.weak.startswith("no measured case had unequal groups")
     assert uneven.verdict.confidence is None
-    assert any("In six races" in one.text for one in uneven.warnings)
+    said = "Ring-Ring was furthest off: slower, where a group had half of the clients."
+    assert any("In six races" in one.text and said in one.text for one in uneven.warnings)
     assert not any(one.weak for one in even.evidence)
     assert not any("In six races" in one.text for one in even.warnings)
