@@ -1,6 +1,6 @@
 """Whether probabilities are true: shares of draws of a predictor's errors against how often its choice was right.
 
-    python benchmarks/confidence_record.py             # prints the table of docs/predictors.md
+    python benchmarks/confidence_record.py             # prints the tables of docs/evidence/confidence.md
     python benchmarks/confidence_record.py --write     # and writes planner/data/calibration.csv, which answers use
 
 For every row of a record (`record_METRIC.csv`, see `predictor_record.py`) errors are drawn from the nearest rows of

@@ -5,7 +5,7 @@
 scikit-learn's digits are dealt to 24 clients in groups of unequal sizes; topologies race for 30 rounds of 8 local steps
 (`hfl-plan pilot`), and rounds to what Star-Star has then are predicted with the profile that `hfl-plan estimate` makes.
 Clients count alike. Some twenty minutes of one core; a stopped race goes on when the command is given again. Last
-measured: docs/predictors.md.
+measured: docs/evidence/controlled.md.
 """
 
 from __future__ import annotations

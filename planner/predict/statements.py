@@ -20,7 +20,7 @@ class Presence(Part):
 class ModelUncertainty(Part):
     """Third kind: whether rounds are what the predictor says, by its record in the measured scenarios most like this.
 
-    By the metric of the question; docs/predictors.md has the whole record.
+    By the metric of the question; docs/predictors.md has the record.
     """
 
     predictor: str

@@ -1,4 +1,4 @@
-"""In family and out of family: the tables of docs/predictors.md are the record's, and the record the measurements'."""
+"""In family and out of family: tables of docs/evidence/families.md are the record, and that the measurements."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytest.importorskip("torch")
 
 ROOT = Path(__file__).parents[2]
 EVIDENCE = ROOT / "docs" / "evidence"
-TEXT = (ROOT / "docs" / "predictors.md").read_text(encoding="utf-8")
+TEXT = (EVIDENCE / "families.md").read_text(encoding="utf-8")
 TOPOLOGIES = ("star-star", "star-ring", "ring-star", "ring-ring")
 
 
@@ -48,8 +48,7 @@ def shares(row: dict[str, str]) -> str:
 
 
 def table(start: str) -> list[list[str]]:
-    section = TEXT.split("\n## In family and out of family\n")[1].split("\n## ")[0]
-    block = next(b for b in re.split(r"\n\n", section) if b.startswith(start))
+    block = next(b for b in re.split(r"\n\n", TEXT) if b.startswith(start))
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in block.splitlines()[2:]]
 
 

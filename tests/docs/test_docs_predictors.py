@@ -1,4 +1,4 @@
-"""The numbers of docs/predictors.md are those of the data that come with the package."""
+"""The numbers of docs/predictors.md and of the tables it links are those of the data that come with the package."""
 
 from __future__ import annotations
 
@@ -28,6 +28,9 @@ from planner.scenario.resolve import load
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "predictors.md").read_text(encoding="utf-8")
+EVIDENCE = ROOT / "docs" / "evidence"
+CONTROLLED = (EVIDENCE / "controlled.md").read_text(encoding="utf-8")
+CONFIDENCE = (EVIDENCE / "confidence.md").read_text(encoding="utf-8")
 DATA = ROOT / "planner" / "data"
 TOPOLOGIES = ("star-star", "star-ring", "ring-star", "ring-ring")
 Row = Mapping[str, str]
@@ -40,9 +43,9 @@ def rows(path: Path) -> list[dict[str, str]]:
     return list({(r["scenario"], r["family"], r["reference"]): r for r in read}.values())
 
 
-def table(heading: str, start: str) -> dict[str, list[str]]:
+def table(heading: str, start: str, text: str = CONTROLLED) -> dict[str, list[str]]:
     """Cells of the first table below a heading, by the first cell, or by the first two where the first repeats."""
-    section = TEXT.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    section = text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
     block = next(b for b in re.split(r"\n\n", section) if b.lstrip().startswith(start))
     cells = [[c.strip() for c in line.strip("|").split("|")] for line in block.strip().splitlines()[2:]]
     several = len({c[0] for c in cells}) < len(cells)
@@ -190,10 +193,8 @@ def test_the_default_has_the_best_record() -> None:
     every = [r for r in by_metric("gradient") if (r["goal"], r["family"]) == ("rounds", "all")]
     right = {r["predictor"]: int(r["right"]) / int(r["rows"]) for r in every}
     assert best("gradient").id == max(right, key=right.__getitem__) == "spectrum"
-    said = "By gradient it\nwas right in {spectrum:.0%} of the 720 kept rows, `typical` in {typical:.0%}".format(
-        **right
-    )
-    assert said.replace("%", " %") in TEXT
+    said = "By gradient it was right in {spectrum:.0%} of the 720 kept rows, `typical` in {typical:.0%}".format(**right)
+    assert said.replace("%", " %") in " ".join(TEXT.split())
     assert {r["predictor"] for r in by_metric("loss")} == {best("loss").id} == {best("accuracy").id} == {"spectrum"}
 
 
@@ -208,6 +209,15 @@ def test_spectrum_by_loss() -> None:
         for cell, name in zip(cells[2:6], ("regret_median", "regret_p90", "largest", "regret_mean"), strict=True):
             assert float(cell.rstrip("%")) / 100 == pytest.approx(float(r[name]), abs=0.0051)
         assert cells[6] == r["tau"]
+    by_gradient = table("`spectrum`, by gradient and by loss", "| `--metric gradient`")
+    for r in by_metric("gradient"):
+        if r["goal"] == "target" and (name := f"`{r['predictor']}` {r['family']}") in by_gradient:
+            cells = by_gradient.pop(name)
+            assert cells[:2] == [r["rows"], f"{int(r['right']) / int(r['rows']):.0%}"]
+            for cell, x in zip(cells[2:6], ("regret_median", "regret_p90", "largest", "regret_mean"), strict=True):
+                assert float(cell.rstrip("%")) / 100 == pytest.approx(float(r[x]), abs=0.0051)
+            assert cells[6] == r["tau"]
+    assert not by_gradient
     with (DATA / "digits_record.csv").open(encoding="utf-8", newline="") as file:
         digits = {(r["predictor"], r["model"]): r["right"] for r in csv.DictReader(file) if r["quantity"] == "loss"}
     said = [digits[of, f"digits-{model}"] for of in ("spectrum", "typical") for model in ("logistic", "mlp")]
@@ -218,7 +228,6 @@ def test_spectrum_by_loss() -> None:
 def test_what_is_stated_is_judged_on_families_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     module = importlib.import_module("confidence_record")
-    shown = TEXT.split("\n## Is what is stated true?\n")[1].split("\n## ")[0]
     told = table_of("calibration.csv")
     known = {(r["predictor"], r["metric"], r["by"], float(r["stated"])): float(r["right"]) for r in told}
     of_many = np.zeros(3)  # rows, stated and right where there are many local steps
@@ -226,16 +235,16 @@ def test_what_is_stated_is_judged_on_families_left_out(monkeypatch: pytest.Monke
         one, who = module.judged(*asked), "`{}`, {}, {}".format(*asked)
         for words, rows, scenarios, said, was, low, high in module.stated(one):
             line = f"| {who} | {words} | {rows:,} | {scenarios} | {said:.0%} | "
-            assert f"{line}{was:.0%} [{low:.0%}, {high:.0%}] |" in shown
+            assert f"{line}{was:.0%} [{low:.0%}, {high:.0%}] |" in CONFIDENCE
         for words, rows, scenarios, said, was in module.by_kind(one):
-            assert f"| {who} | {words} | {rows:,} | {scenarios} | {said:.0%} | {was:.0%} |" in shown
+            assert f"| {who} | {words} | {rows:,} | {scenarios} | {said:.0%} | {was:.0%} |" in CONFIDENCE
             # by kind too, no more is stated than was right, but for few scenarios: of many local steps there are 6 to
             # 12 of a kind in each of 32 parts, of which one in six lies beyond a standard deviation by chance
             few = asked[1].endswith(predictor_record.MANY)
             assert said <= was + (2 * 0.5 / math.sqrt(scenarios) if few else 0.11)
             of_many += few * rows * np.array([1.0, said, was])
         for words, rows, scenarios, was in module.by_verdict(one):
-            assert f"| {who} | {words} | {rows:,} | {scenarios} | {was:.0%} |" in shown
+            assert f"| {who} | {words} | {rows:,} | {scenarios} | {was:.0%} |" in CONFIDENCE
         for at, right in zip(module.AT, module.fitted(one.share, one.right), strict=True):
             assert known[(*asked, round(float(at), 1))] == pytest.approx(right, abs=6e-4)
     assert {key[:3] for key in known} == set(module.recorded())
@@ -315,6 +324,192 @@ def test_shares_of_pilots_are_those_of_normal_errors_and_as_many_are_right_as_by
 def table_of(name: str) -> list[dict[str, str]]:
     with (DATA / name).open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
+
+
+def kinds_of(by: str = "all") -> dict[tuple[str, ...], dict[str, str]]:
+    """The record in family and out of family: by where, metric, group and way to name a topology."""
+    with (EVIDENCE / "kinds_record.csv").open(encoding="utf-8", newline="") as file:
+        found = [r for r in csv.DictReader(file) if r["by"] == by]
+    return {(r["where"], r["quantity"], r["group"], r["way"]): r for r in found}
+
+
+def real_of(predictor: str, metric: str, told: str, scheme: str = "all") -> dict[str, str]:
+    """A row of the record on real data, shares of its rows in place of counts."""
+    where = {"predictor": predictor, "metric": metric, "told": told, "scheme": scheme}
+    (row,) = [r for r in table_of("real_record.csv") if where.items() <= r.items()]
+    return row | {"share": str(int(row["right"]) / int(row["rows"]))}
+
+
+def percent(number: str | float) -> str:
+    return f"{float(number):.0%}".replace("%", " %")
+
+
+def test_the_summary_of_the_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    real = importlib.import_module("real_record")
+    kinds, judging = kinds_of(), real.of_roles(real.ROOT / "measured_curves.csv", real.JUDGED)
+    told_as = {"a profile": "profile", "a profile with fading": "fading", "the kind of split alone": "kind"}
+    habit = {}
+    for quantity, metric in real.METRIC.items():
+        runs = [one.rounds_to(quantity, n) for one in judging for n in real.TARGETS if n <= one.rounds[-1]]
+        habit[metric] = np.mean([one["ring-ring"] <= 1.02 * min(one.values()) for one in runs])
+        assert (len(runs), len(judging)) == (242, 81)
+    shown = table("The record", "| problems", TEXT)
+    assert len(shown) == 12
+    for name, cells in shown.items():
+        where, metric, told = name.rsplit(", ", 2)
+        if where == "real data":
+            row = real_of("spectrum", metric, told_as[told])
+            count, right, always = row["settings"], row["share"], percent(habit[metric])
+            pilot = percent(real_of("pilot", metric, "pilot")["share"])
+        else:
+            row = kinds[where, metric, "all", f"spectrum, {told}"]
+            count, right = row["scenarios"], row["right"]
+            always = percent(kinds[where, metric, "all", "always Ring-Ring"]["right"])
+            raced = kinds.get((where, metric, "all", "pilot of 8 rounds, 4 seeds"))
+            pilot = percent(raced["right"]) if raced else "-"
+        expected = [f"{row['rows']} ({count})", percent(right), percent(row["regret_p90"]), always, pilot]
+        assert cells == expected, name
+
+
+def test_the_summary_by_kind_of_problem() -> None:
+    kinds, shown = kinds_of("family"), table("In family and out of family", "| kind", TEXT)
+    assert {re.split("[: ]", name)[0] for name in shown} == {key[2] for key in kinds if key[0] == "out of family"}
+    for name, cells in shown.items():
+        of = [
+            kinds["out of family", "loss", re.split("[: ]", name)[0], way]
+            for way in ("spectrum, rounds given", "always Ring-Ring", "pilot of 8 rounds")
+        ]
+        assert cells == [percent(row["right"]) for row in of]
+        assert 30 <= int(of[0]["rows"]) <= 36
+
+
+def test_the_numbers_between_the_tables() -> None:
+    """Of the five sentences, of what follows from the records, and of where it fails."""
+    said, kinds = " ".join(TEXT.split()), {key[:2] + key[3:]: row for key, row in kinds_of().items()}
+    rounds, target, inside, kept, outside = (
+        *("spectrum, rounds given", "spectrum, target given"),
+        *("in family", "in family, kept", "out of family"),
+    )
+
+    def right(*key: str) -> str:
+        return percent(kinds[key]["right"])
+
+    profile, fading, pilot = (("spectrum", "profile"), ("spectrum", "fading"), ("pilot", "pilot"))
+    loss, accuracy = (
+        [percent(real_of(who, metric, told)["share"]) for who, told in (profile, fading, pilot)]
+        for metric in ("loss", "accuracy")
+    )
+    assert loss[1] == accuracy[1]
+    differ = [real_of(who, "loss", told, "inter") for who, told in (profile, fading, pilot)]
+    counts, shares = ([r[name] for r in differ] for name in ("right", "share"))
+    regrets = [percent(r["regret_mean"]) for r in differ]
+    asked = {"predictor": "spectrum", "metric": "loss", "told": "profile", "scheme": "all"}
+    (many,) = [r for r in table_of("real_record_many.csv") if asked.items() <= r.items()]
+    digits = {
+        m: table("Digits", "| | measured by")[f"{m} training loss"] for m in ("logistic regression", "perceptron")
+    }
+    published = list(table("A published table", "| order").values())  # bounds: fixed, random, rounded; then models
+    surrogate = table("The surrogate", "| |")["`surrogate`"][0].replace("%", " %")
+    far = [r for r in RECORD if REGIMES[r"$PK\le2$, $\delta\ge2.5\,\sigma$"](r)]
+    by_typical = [told(float(r["regret_typical"]) for r in of)[1].replace("%", " %") for of in (far, RECORD)]
+    for sentence in (
+        f"in {loss[0]} of 240 rows by loss and in {accuracy[0]} by accuracy; in {loss[1]} by either where",
+        f"right by loss in {right(kept, 'loss', rounds)} of 360 rows in family and in {right(outside, 'loss', rounds)} "
+        f"of 206 rows out of family, and by squared gradient in {right(inside, 'gradient', rounds)} of 720 and in "
+        f"{right(outside, 'gradient', rounds)} of 176",
+        f"right in {percent(shares[0])} of 75 rows, with fading in {percent(shares[1])}",
+        f"in {loss[2]} of 242 rows by loss and in {accuracy[2]} by",
+        f"By gradient `bound` is right in {right(inside, 'gradient', 'bound')} of the 720 kept rows, less often than "
+        f"always Star-Ring ({right(inside, 'gradient', 'always Star-Ring')}); by loss, in family, in "
+        f"{right(inside, 'loss', 'bound')} of 360 rows",
+        f"**`typical`** is right in {right(inside, 'gradient', 'typical')} of the 720 kept rows",
+        f"`surrogate`, which corrects it, is right in {surrogate}",
+        f"right in {right(outside, 'loss', rounds)} against {right(inside, 'loss', rounds)} of 360 rows in family. The "
+        f"kind of heterogeneity alone does nearly as well, {right(outside, 'loss', 'spectrum, class only')}",
+        f"by a factor of {kinds[outside, 'loss', target]['ratio_off']} in the median where the target is a loss, by "
+        f"{kinds[outside, 'loss', rounds]['ratio_off']} where",
+        f"**A second run is right in {right(outside, 'loss', 'another run')}** of the 206 rows",
+        f"right in {counts[0]} of 75 rows, with a mean regret of {regrets[0]}; with fading in {counts[1]} of 75, with "
+        f"{regrets[1]}. A pilot of 8 rounds is right in {counts[2]} of 75",
+        f"with a profile, it is right in {many['right']} of {many['rows']} rows",
+        "right in {} of 24 rows for logistic regression and in {} of 24 for a perceptron; always Ring-Ring in {} and "
+        "{}.".format(*(cells[at] for at in (0, 9) for cells in digits.values())),
+        f"right in {by_typical[0]} of {len(far)} rows with",
+        f"and in {by_typical[1]} of all {len(RECORD):,}",
+        "whole order right in {} of 20 and the first place in {}".format(*published[4]),
+        "`typical` in {} and {}".format(*published[3]),
+        "has none and {1}".format(*published[0]),
+        "have {} and {}".format(*published[2]),
+        "off by a factor of {:g} in the median of 18, and of {:g} at most".format(*predictor_record.OFF_IN_RACES),
+    ):
+        assert sentence in said, sentence
+
+
+def test_the_summary_of_what_is_stated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    module = importlib.import_module("confidence_record")
+    heading = "Is what is stated true?"
+    files = {
+        "real data": "{}_images",
+        "real data, with fading": "{}_images_fading",
+        "real data, many local steps": "{}_images_many",
+        "controlled problems, scatter 0": "{}",
+        "controlled problems": "{}",
+        "pilots of 8 rounds": "{}",
+    }
+    section = TEXT.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    by_rounds, by_time = (
+        [[c.strip() for c in line.strip("|").split("|")] for line in block.splitlines()[2:]]
+        for block in re.split(r"\n\n", section)
+        if block.startswith("|")
+    )
+    assert (len(by_rounds), len(by_time)) == (6, 8)
+    for errors, metric, *cells in by_rounds:
+        one = module.judged("spectrum", files[errors].format(metric), "rounds")
+        shares = (module.probabilities(one).mean(), one.right.mean())
+        assert cells == [f"{len(one.right):,}", *map(percent, shares)], (errors, metric)
+    for errors, metric, *cells in by_time:  # of the long table, which another test counts anew
+        who = f"| `{'pilot' if 'pilots' in errors else 'spectrum'}`, {files[errors].format(metric)}, time"
+        for verdict, right, rows in (("one is named", *cells[:2]), ("toss-up", *cells[2:])):
+            assert re.search(
+                rf"^{re.escape(f'{who} | {verdict} | {rows} | ')}\d+ \| {right.replace(' ', '')} \|$", CONFIDENCE, re.M
+            )
+    long = table("Settings that the record does not hold now", "| told", CONFIDENCE)
+    said = " ".join(section.split())
+    loss, accuracy = ([x.replace("%", " %") for x in long[f"profile {metric}"][1:]] for metric in ("loss", "accuracy"))
+    assert "{} was stated by accuracy with a profile, and {} of 42 rows were right; by loss".format(*accuracy) in said
+    assert "by loss {} and {}.".format(*loss) in said
+
+
+def test_races_of_unequal_groups() -> None:
+    with (EVIDENCE / "unequal_groups.csv").open(encoding="utf-8", newline="") as file:
+        races = list(csv.DictReader(file))
+    shown = table("Unequal groups", "| | model")
+    assert len(shown) == 6
+    for setting, (model, sizes, _, *cells) in shown.items():
+        mine = {r["topology"]: r for r in races if r["setting"] == setting}
+        assert {(r["net"], r["sizes"]) for r in mine.values()} == {(model, f"({sizes})")}
+        assert cells == [f"{float(mine[t]['measured']):.1f} ({float(mine[t]['predicted']):g})" for t in TOPOLOGIES[1:]]
+
+
+@pytest.mark.slow
+def test_what_fading_gained_on_settings_that_it_was_not_chosen_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    real, shares = importlib.import_module("real_record"), {}
+    ways = ("`spectrum`, profile with fading", "`spectrum`, profile", "always ring-ring")
+    for role in ("kept4", "kept5"):
+        curves = real.of_roles(real.ROOT / "measured_curves.csv", (role,))
+        for way in ways:
+            say, seeds = real.CONTESTANTS[way]
+            asked = [(one, n) for one in curves for n in real.TARGETS if n <= one.rounds[-1]]
+            runs = [(say(one, "loss", n).first, one.rounds_to("loss", n, seeds)) for one, n in asked]
+            shares[role, way] = percent(np.mean([of[first] <= 1.02 * min(of.values()) for first, of in runs]))
+            assert len(runs) == {"kept4": 72, "kept5": 48}[role]
+    kept4, kept5 = ([shares[role, way] for way in ways] for role in ("kept4", "kept5"))
+    said = " ".join(TEXT.split())
+    assert "right by loss in {} of 72 rows, without it in {}, and always Ring-Ring in {}.".format(*kept4) in said
+    assert "these are {}, {} and {} of 48 rows".format(*kept5) in said
 
 
 @pytest.mark.slow

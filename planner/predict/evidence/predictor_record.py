@@ -8,7 +8,7 @@ fade; and with ``_many`` behind either where a client has over `MANY_STEPS` loca
 tiers there is how often first choices were right there, and how far off ratios were (``benchmarks/three_tiers.py
 --record``). Nearest are, of the scenarios of the same kind of heterogeneity, those that are closest in noise,
 heterogeneity and target, in units of the initial gap and the smoothness, and in the sizes of the fleet.
-docs/predictors.md has the whole record, and how probabilities are made of it.
+docs/predictors.md has the record, docs/evidence/confidence.md how probabilities are made of it.
 """
 
 from __future__ import annotations
