@@ -276,6 +276,7 @@ def faster(
     """The baseline that takes the least of an objective, where that is below the best topologies' by more than ties.
 
     Else the server that does not wait and takes about as much as they do: whether to wait is a question of its own.
+    Else what ties with them without servers in between.
     One tier is advised wherever it is predicted to take less, as it needs fewer servers: also within the predictor's
     error, which covers nothing where both are one algorithm of as many rounds. Where a link between servers is slower
     than that of clients, it has to take less over that one, too.
@@ -284,6 +285,7 @@ def faster(
     ahead = [(amount, one) for amount, one in amounts if amount * (1 + scenario.resolution) < least]
     unwaiting = [(amount, one) for amount, one in amounts if isinstance(one, Clocked) and not one.waits]
     among = ahead or [(amount, one) for amount, one in unwaiting if amount <= ABOUT * least]
+    among = among or [(amount, one) for amount, one in amounts if amount <= least * (1 + scenario.resolution)]
     if not least or not among:
         return None
     amount, who = min(among, key=lambda pair: pair[0])
@@ -399,7 +401,7 @@ def _sentence(
         if TOLD <= (found.confidence or 0.0) <= MOST_IN_TOSS_UP and len(algorithms(question, found.best)) > 1:
             parts.append(f"{title(found.best[0])} leads.")
         elif here.doubted and len(here.best) > 1 and here._told(here.best[1], here.best[0]):
-            parts.append(f"{title(found.best[0])} leads, with a probability below {percent(TOLD)}.")
+            parts.append(f"{title(found.best[0])} leads, but too few such first choices on record were right.")
     else:
         first, lead, rest = _choice(found, here, lambda ratio: ratio).partition(",")
         parts = [f"Use {first} for {by}{':' if lead else ''}{rest}."]
@@ -472,6 +474,8 @@ def without_servers(baseline: Faster, scenario: Scenario, objective: Objective) 
     if baseline.through is not None and baseline.ratio < 1 < baseline.through:
         ways = f"if clients reach the top without the links of {servers}, {times(baseline.through)} over them"
         return f"{name} {takes} {ways}: use it in the first case alone."
+    if abs(baseline.ratio - 1) <= scenario.resolution and baseline.through is None:
+        return f"{name} takes as much {objective}: {servers} save none."
     if baseline.through is not None:
         takes += f" over clients' own links to the top, {times(baseline.through)} over the links of servers"
     if baseline.advised:

@@ -181,9 +181,13 @@ def selected(document: Document, section: str = "", *, quiet: bool = False, aske
 
 
 def in_words(answer: Answer) -> str:
-    """Say what all rows are to reach."""
+    """Say what all rows are to reach; rounds that nobody gave have a ``?``."""
     target = answer.target
-    return "" if target is None or not target.defined_by else f"Target: {target.defined_by}"
+    if target is None or not target.defined_by:
+        return ""
+    assumed = any(answer.scenario[name].origin == "default" for name in ("R", "target") if name in answer.scenario)
+    said = re.sub(r"(?<=\d) rounds\b", "? rounds", target.defined_by) if assumed else target.defined_by
+    return f"Target: {said}"
 
 
 def _cases(answer: Answer, label: Callable[[Verdict], str] | None) -> Iterator[tuple[str, str]]:
