@@ -113,7 +113,9 @@ class Faster(Part):
 
     id: str
     title: str
-    ratio: Quantity = field("its amount over that of the best row; below 1, up to 1.25 where the server does not wait")
+    ratio: Quantity = field(
+        "its amount over that of the best row; below 1, or as much; up to 1.25 where the server does not wait"
+    )
     advised: bool = field("whether to use it unless servers in between are needed", default=False)
     within_error: bool = field("whether the predictor's error covers the ratio to the best row", default=False)
     same_rounds: bool = field(

@@ -273,7 +273,26 @@ def test_nothing_is_said_where_topologies_win() -> None:
     fastest = min(row.time_seconds for row in answer.ranking)
     alone = min(row.time_seconds for row in answer.rows if row.baseline)
     assert (answer.verdict.baseline is not None) == ("group servers" in answer.verdict.text)
-    assert (answer.verdict.baseline is not None) == (alone < fastest / 1.02)
+    assert (answer.verdict.baseline is not None) == (alone <= fastest * 1.02)
+
+
+def test_one_tier_that_takes_as_much_is_said_to() -> None:
+    """Group servers with links 500 times as fast as those of clients add a thousandth to every round."""
+    slow, fast = dict.fromkeys(("uplink", "downlink"), "2Mbit/s"), dict.fromkeys(("up", "down"), "1Gbit/s")
+    settings = {f"network.server_link.{part}": rate for part, rate in (fast | {"latency": "2ms"}).items()}
+    answer = answered(
+        objective="time", link_sharing="per-client", heterogeneity="both", model_size="20MB", clients_per_group=50,
+        settings={**FAST["settings"], **settings}, **slow,
+    )  # fmt: skip
+    assert answer.row("star-star").time_seconds == pytest.approx(answer.row("fedavg").time_seconds, rel=0.01)
+    assert "FedAvg takes as much time: group servers save none." in answer.verdict.text
+    assert answer.verdict.baseline is not None and not answer.verdict.baseline.advised
+
+
+def test_rounds_of_a_target_are_assumed_where_nobody_gave_them() -> None:
+    assert "reaches after 200? rounds\n" in str(answered())
+    assert "reaches after 200 rounds\n" in str(answered(rounds=200))
+    assert "reaches in 200? rounds\n" in str(answered(groups="2:4", clients_per_group=None, clients=12))
 
 
 def test_one_tier_is_no_baseline_of_itself() -> None:
