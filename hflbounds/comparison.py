@@ -107,10 +107,12 @@ class Comparison:
             letter, sign = ABOUT[self.over].latex, "<" if found.below else ">"
             if found.value.is_negative:
                 return rf"{letter} {sign} 0"
-            if len(found.value.free_symbols) <= 1:
+            if len(found.value.free_symbols) <= 1 and found.value.is_nonnegative:
                 return f"{letter} {sign} {tex(rounded(found.root))}"
-            power = f"^{{{found.power}}}" if found.power > 1 else ""
-            return f"{letter}{power} {sign} {tex(found.value)}"
+            power = f"{letter}^{{{found.power}}}" if found.power > 1 else letter
+            if found.under == 1:
+                return f"{power} {sign} {tex(found.value)}"
+            return f"{power} {tex(found.under)} {sign} {tex(found.value * found.under)}"
         return f"{tex(self.condition.left)} < {tex(self.condition.right)}"
 
     def sentences(self) -> list[str]:
@@ -244,13 +246,7 @@ class Comparison:
                 "latex": self.latex(),
             },
             "over": self.over,
-            "threshold": None
-            if turn is None
-            else {
-                "first_is_smaller": "below" if turn.below else "above",
-                "power": turn.power,
-                "value": str(turn.value),
-            },
+            "threshold": None if turn is None else turn.as_data(),
             "values": dict(self.values),
             "lacking": list(self.lacking),
             "tuned": self.tuned,

@@ -67,11 +67,13 @@ class Threshold:
         below: whether the first bound is the smaller one below it, or above it.
         power: of the quantity that is compared.
         value: with that power of the quantity; it is positive where there is a change at all.
+        under: denominator of ``value`` where it can be 0: then the order is that of both sides times it. Else 1.
     """
 
     below: bool
     power: int
     value: sp.Expr
+    under: sp.Expr | int = 1
 
     @property
     def root(self) -> sp.Expr:
@@ -80,10 +82,10 @@ class Threshold:
 
         return sp.powdenest(sp.root(self.value, self.power), force=True)
 
-    def as_data(self) -> dict[str, int | str]:
+    def as_data(self) -> dict[str, int | str | None]:
         """The threshold for programs."""
-        side = "below" if self.below else "above"
-        return {"first_is_smaller": side, "power": self.power, "value": str(self.value)}
+        side, zero = "below" if self.below else "above", None if self.under == 1 else str(self.under)
+        return {"first_is_smaller": side, "power": self.power, "value": str(self.value), "no_value_where_zero": zero}
 
 
 def condition(a: Bound, b: Bound, values: Mapping[str, float] | None = None) -> Condition:
@@ -123,10 +125,14 @@ def threshold(found: Condition, name: str, a: Bound, b: Bound) -> Threshold | No
     if len(powers) != 2:
         return None
     (high, above), (low, below) = powers
-    sign = _Signs(a, b, {}).of(above)
+    signs = _Signs(a, b, {})
+    sign = signs.of(above)
     if not sign:
         return None
-    return Threshold(sign > 0, high - low, _without_sign(sp.factor(sp.cancel(-below / above))))
+    value = sp.factor(sp.cancel(-below / above))
+    under = sp.fraction(value)[1]
+    under = 1 if signs.strictly(under) else under * signs.of_product(under)
+    return Threshold(sign > 0, high - low, _without_sign(value), under)
 
 
 def _without_sign(product: sp.Expr) -> sp.Expr:
@@ -310,19 +316,20 @@ class _Signs:
         symbols = {s.name: s for s in expression.free_symbols}
         for seed in range(POINTS):
             rng = random.Random(seed)  # noqa: S311 - points to look at
-            point: dict[str, float] = {}
-            for name in sorted({*symbols, *(s.name for s in self.cap_symbols)}, key=lambda n: ABOUT[n].at_most is None):
+            point: dict[str, sp.Rational] = {}  # exact, as rounding gives what is zero at a point a sign
+            names = sorted({*symbols, *(s.name for s in self.cap_symbols)})
+            for name in sorted(names, key=lambda n: ABOUT[n].at_most is None):
                 count = ABOUT[name].domain in ("count", "whole")
                 drawn = float(rng.choice((1, 2, 3, 10, 60))) if count else 10 ** rng.uniform(-2, 2)
-                drawn = rng.random() if ABOUT[name].domain == "share" else drawn
-                point[name] = max(drawn, point.get(name, 0.0))
+                drawn = _short(rng.random() if ABOUT[name].domain == "share" else drawn)
+                point[name] = max(drawn, point.get(name, drawn))
                 most = ABOUT[name].at_most
                 if most is not None:
                     point[most] = point[name] * rng.choice((1, 4))
             if eta_eff.name in symbols and self.cap is not None:
-                cap = self.cap.xreplace({s: sp.Float(point[s.name]) for s in self.cap_symbols})
-                point[eta_eff.name] = float(cap) * rng.random()
-            value = expression.xreplace({s: sp.Float(point[name]) for name, s in symbols.items()})
+                cap = self.cap.xreplace({s: point[s.name] for s in self.cap_symbols})
+                point[eta_eff.name] = _short(0.99 * float(cap) * rng.random())
+            value = expression.xreplace({s: point[name] for name, s in symbols.items()})
             yield int(sp.sign(value)) if value.is_number and value.is_real else 0
 
     def strictly(self, expression: sp.Expr) -> bool:
@@ -342,11 +349,16 @@ class _Signs:
             whole = sp.factor(sign * polynomial)
             return (whole, sp.Integer(0)) if sign > 0 else (sp.Integer(0), whole)
         symbols = sorted(polynomial.free_symbols, key=lambda s: (s.name not in DEVIATIONS, list(ABOUT).index(s.name)))
-        splits = {s: [c * s ** degree[0] for degree, c in sp.Poly(polynomial, s).terms()] for s in symbols}
-        splits = {s: parts for s, parts in splits.items() if len(parts) > 1}
+        splits: dict[sp.Symbol, list[sp.Expr]] = {}
+        for symbol in symbols:
+            parts = [c * symbol ** degree[0] for degree, c in sp.Poly(polynomial, symbol).terms()]
+            splits |= {symbol: parts} if len(parts) > 1 else {}
+            if splits and symbol.name in DEVIATIONS:
+                break
         first, *_ = splits
-        clean = [s for s, parts in splits.items() if all(map(self.of, parts))]
-        chosen = splits[first if first.name in DEVIATIONS or not clean else min(clean, key=lambda s: len(splits[s]))]
+        few = sorted(splits, key=lambda s: len(splits[s]))
+        clean = next((s for s in few if all(map(self.of, splits[s]))), first) if first.name not in DEVIATIONS else first
+        chosen = splits[clean]
         pairs = [self.sides(part) for part in chosen]
         return sp.Add(*(pair[0] for pair in pairs)), sp.Add(*(pair[1] for pair in pairs))
 
@@ -390,6 +402,13 @@ class _Signs:
         return smallest
 
 
+def _short(number: float) -> sp.Rational:
+    """A fraction of three digits near a number."""
+    import sympy as sp
+
+    return sp.Rational(f"{number:.3g}")
+
+
 def _polynomial(expression: sp.Expr) -> Any:
     """The expression as an element of a ring of polynomials, multiplied out there; None where it is none."""
     import sympy as sp
@@ -397,18 +416,27 @@ def _polynomial(expression: sp.Expr) -> Any:
     if not _is_polynomial(expression):
         return None
     symbols = sorted(expression.free_symbols, key=str) or [sp.Symbol("w", nonnegative=True)]
-    try:
-        return sp.ring(symbols, sp.QQ)[0].from_expr(expression)
-    except ValueError:  # roots of numbers, which are slower in a ring
-        parts = sp.Poly(sp.expand(expression), *symbols).as_dict()
-        return sp.ring(symbols, sp.EX)[0].from_dict({powers: sp.EX.from_sympy(c) for powers, c in parts.items()})
+    roots = {p: sp.Dummy() for p in expression.atoms(sp.Pow) if p.base.is_Integer and not p.exp.is_Integer}
+    ring, *_ = sp.ring([*symbols, *roots.values()], sp.QQ)
+    found = ring.from_expr(expression.xreplace(roots))
+    if not roots:
+        return found
+    parts: dict[tuple[int, ...], sp.Expr] = {}  # roots of numbers are multiplied out as symbols, and put in
+    for powers, number in found.iterterms():
+        own, of_roots = powers[: len(symbols)], powers[len(symbols) :]
+        term = sp.Mul(sp.QQ.to_sympy(number), *(root**power for root, power in zip(roots, of_roots, strict=True)))
+        parts[own] = parts.get(own, sp.Integer(0)) + term
+    return sp.ring(symbols, sp.EX)[0].from_dict({powers: sp.EX.from_sympy(c) for powers, c in parts.items() if c != 0})
 
 
 def _common_sign(polynomial: Any) -> int:
     """The sign that all coefficients have; 0 where they differ, are too many, or there are none."""
     if not polynomial or len(polynomial) > LARGEST:
         return 0
-    numbers = [polynomial.ring.domain.to_sympy(c) for c in polynomial.itercoeffs()]
+    of, first = polynomial.ring.domain, polynomial.LC
+    if of.is_QQ:
+        return (1 if first > 0 else -1) * all((c > 0) == (first > 0) for c in polynomial.itercoeffs())
+    numbers = [of.to_sympy(c) for c in polynomial.itercoeffs()]
     if all(c.is_positive for c in numbers):
         return 1
     return -1 if all(c.is_negative for c in numbers) else 0

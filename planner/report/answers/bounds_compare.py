@@ -15,6 +15,7 @@ from planner import plot as pictures
 from planner.errors import ScenarioError
 from planner.io import text
 from planner.io.listings import Listing, listing
+from planner.io.progress import progress
 from planner.report.answers import bound_options as options
 from planner.report.document import Block, Column, Section, Sentences, Table, numeric
 from planner.report.page import brief
@@ -22,6 +23,7 @@ from planner.report.page import brief
 COMMON = ("smaller", "left", "right")  # at a common step
 CONDITION = 78  # letters of a condition on a page
 CAPS = ("own", "none", "common")
+LARGEST = 1e100  # of a number; algebra with larger ones takes minutes
 SHOWN = 9  # values of the quantity in the table of a plot
 
 
@@ -46,11 +48,15 @@ def compared(
     a, b = (options.bound_named(name) for name in (first, second))
     values = options.numbers(settings)
     options.heeded(values, (a, b))
+    if huge := [name for name, value in values.items() if isinstance(value, float) and value > LARGEST]:
+        raise ScenarioError(f"--set: {huge[0]} is above {LARGEST:g}. Give a smaller number.", code="E021")
     if span is not None and over is None:
         raise ScenarioError("--range: it is of the quantity of --over. Name that too.")
     asked: dict[str, Any] = {"range": _span(span), "cap": _cap(cap)}
+    progress("looking for the exact condition")
     with options.refusals("--over", over, (a, b), values):
         found = compare(a, b, over=over, tuned=tuned or None, assume_both=assume_both, **asked, **values)
+    progress("")
     return _page(found)
 
 

@@ -15,9 +15,10 @@ from test_compare import CROSSOVERS, RR, RS, SHARED, SR, TOPOLOGIES, draw, membe
 
 import hflbounds
 from hflbounds import ComparisonError, DomainError, compare, get
+from hflbounds.core import quantities
 from hflbounds.core.quantities import ABOUT
 from hflbounds.evaluate.along import Line
-from hflbounds.evaluate.condition import Condition, condition, threshold
+from hflbounds.evaluate.condition import Condition, _Signs, condition, threshold
 from hflbounds.typeset import markup
 
 PROOFS = ("zhou2026.thm1-proof", "zhou2026.shuffle-proof", "zhou2026.thm2-proof")
@@ -68,6 +69,7 @@ ACROSS = [
         ("zhou2026.thm1", "zhou2026.shuffle"),
         ("zhou2026.thm1", "zhou2026.thm2"),
         ("hflbounds.sharp-shuffle", "zhou2026.shuffle-proof"),
+        ("zhou2026.thm1-proof", "zhou2026.thm2-proof"),  # the cap is a root of a number
     ]
     for t in (SR, RS, RR)
 ]
@@ -201,6 +203,27 @@ def test_a_threshold_by_hand() -> None:
     # Of M, with zeta = 0: M > P G (G - 1).
     turn = threshold(condition(a, b, {"zeta": 0, "G": 5, "P": 3}), "M", a, b)
     assert (turn.below, turn.power, turn.value) == (False, 1, 60)  # type: ignore[union-attr]
+
+
+def test_a_threshold_that_divides_by_what_can_be_zero_is_said_multiplied_out() -> None:
+    """At G = 1 the condition is 0 < M sigma^2, which (G - 1) below the line would not say."""
+    found = compare("zhou2026.thm1.star-ring", "zhou2026.thm1.ring-star", over="zeta")
+    assert found.threshold is not None
+    said = "exactly where ζ² K M (G − 1) (G + 1) < σ² (−G² P + G P + M)"
+    assert said in found.sentences()[0]
+    assert found.as_data()["threshold"]["no_value_where_zero"] == "K*M*(G - 1)*(G + 1)"
+    # Of one letter that can make it negative, no root is taken: 25 < 6 P at P = 5.
+    found = compare("zhou2026.thm1.star-ring", "zhou2026.thm1.ring-star", over="zeta", G=3, M=25, K=2, sigma=1)
+    assert "exactly where ζ² < 1/16 − 3 P/200" in found.sentences()[0]
+
+
+def test_signs_are_seen_where_a_factor_is_zero_at_a_point() -> None:
+    """G >= S1 and M >= S2, K >= 1, P >= 1: products of differences that are 0 at some points and never negative."""
+    signs = _Signs(get("hflbounds.drift.star-star"), get("hflbounds.drift-partial.star-ring"), {})
+    G, M, K, P, S1, S2, z = (getattr(quantities, n).to_sympy() for n in ("G", "M", "K", "P", "S1", "S2", "zeta"))
+    for product in ((G - S1) * (M - S2), (K - 1) * (2 * K - 1) * z**2, (K * P - 1) * (2 * K * P - 1) * z**2):
+        assert signs.of(sp.expand(product * z**2)) == 1
+        assert signs.of(sp.expand(-product * (sp.sqrt(5) - 2))) == -1
 
 
 # ------------------------------------------------------------------------------- along a quantity
