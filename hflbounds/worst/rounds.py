@@ -84,6 +84,8 @@ def written_out(topology: Topology, K: int, R: int, draws: Draws = "common", mos
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise DomainError(f"{name} = {value!r} is not a whole number, 1 or more.")
     found = Rounds()
+    if most is not None:  # every client and every step of a chain reads a gradient of its own
+        _limit(max(topology.clients, R * topology.local_steps(K)), most)
     now: dict[int, Fraction] = {found.point({}): Fraction(1)}
     for _ in range(R):
         _read(found, topology, now)
@@ -95,7 +97,7 @@ def written_out(topology: Topology, K: int, R: int, draws: Draws = "common", mos
         now = after
     _read(found, topology, now)
     if most is not None:
-        _limit(found, most)
+        _limit(len(found.gradients), most)
     return found
 
 
@@ -106,8 +108,8 @@ def _read(found: Rounds, topology: Topology, now: Mapping[int, Fraction]) -> Non
     found.starts.append(list(now.items()))
 
 
-def _limit(found: Rounds, most: int) -> None:
-    if len(found.gradients) > most:
+def _limit(gradients: int, most: int) -> None:
+    if gradients > most:
         raise DomainError(
             f"worst case: more than {most} gradients are read in these rounds. Take fewer rounds, local steps, passes "
             "or clients, or a fixed order."
@@ -128,7 +130,7 @@ def _outcomes(
             options = _options(undrawn.tier)
             open_ += [({**decided, undrawn.key: one}, chance / len(options)) for one in reversed(options)]
         if most is not None:
-            _limit(found, most)
+            _limit(len(found.gradients), most)
     return ends
 
 

@@ -142,8 +142,12 @@ def to_paste(
     )
     some = itertools.islice(tries, TRIES)
     found = next((one for one in some if all(_applies(bound, {**values, **one}) for bound in bounds)), plain)
-    examples = " ".join(f"--set {name}={found[name]}" for name in names)
-    return f"Add numbers of your own in place of these examples: {examples}"
+    return examples(names, found)
+
+
+def examples(names: Sequence[str], found: Mapping[str, float]) -> str:
+    """A line that gives quantities these numbers."""
+    return f"Add numbers of your own in place of these examples: {' '.join(f'--set {n}={found[n]}' for n in names)}"
 
 
 def _applies(bound: Bound, values: Mapping[str, Any]) -> bool:

@@ -21,6 +21,10 @@ from planner.report.document import Column, Section, Table, numeric
 from planner.report.page import brief
 
 NEEDED = ("K", "R", "A", "eta_eff")
+SMALL = {"G": 2, "M": 2, "K": 1, "R": 2, "A": 0.1, "eta_eff": 0.05, "delta": 1, "zeta": 1}
+"""Examples that every bound allows, and that are solved in a second; random orders in both tiers take half a minute."""
+LOSS = 1.05  # of a proof over what the solver says; beyond, the numbers are too far apart for it
+SCALE = "Take L = 1, and A and the heterogeneity nearer to 1."
 ABOUT_TREE = ("G", "M", "P", "S1", "S2")
 
 
@@ -49,6 +53,11 @@ def answered(
             f"{bound.id} is no upper bound of the mean squared gradient with explicit constants and all clients, which "
             "is what worst cases are of. `hfl-plan bounds list --search exact` shows some."
         )
+    if tiers is None:
+        other = {"passes": "Write --set P=2", "drawn": "All children take part. Leave it out"}
+        other |= {} if numbers else {"order": "Stored cases have one. Add numbers", "deltas": "Add numbers"}
+        if stray := [name for name in other if shape.get(name) is not None]:
+            raise ScenarioError(f"--{stray[0]}: it is of --tiers ring:2/star:2. {other[stray[0]]}.")
     if bound is not None and not numbers and tiers is None:
         return _listed(bound)
     options.known("--draws", draws, ("common", "fresh"))
@@ -62,6 +71,11 @@ def answered(
         raise ScenarioError(str(error)) from None
     except (SolverError, CertificateError) as error:
         raise NoAnswerError(str(error)) from None
+    except OverflowError:
+        raise NoAnswerError(f"the numbers are beyond the solver's. {SCALE}") from None
+    if found.value > found.solved * LOSS:
+        said = f"the solver says {found.solved:.3g}, and only {found.value:.3g} could be proved"
+        raise NoAnswerError(f"{said}. {SCALE}")
     beside, silent = _bounds(bound, question, float(L))
     rows = [(other, value, found.value / value) for other, value in beside]
     text = f"Mean squared gradient: {found.value:.6g} at worst, {question.topology.title}."
@@ -108,16 +122,22 @@ def _question(
     shape: Mapping[str, str | None],
     draws: Literal["common", "fresh"],
 ) -> Question:
-    if missing := [name for name in NEEDED if name not in numbers]:
-        raise options.lacking("a worst case", missing)
-    topology = _tree(bound, numbers, tiers, shape)
+    topology = _tree(bound, {"G": SMALL["G"], "M": SMALL["M"], **numbers}, tiers, shape)
     deltas, of_tiers = bound_tree.split("--deltas", shape.get("deltas"), topology.depth), list[str]()
     if deltas is None:
         of_tiers = [one.deviation for one in tier_symbols(topology.depth)]
-        if lacking := [name for name in of_tiers if name not in numbers]:
-            way = "--deltas 1/0.5" if topology.depth != 2 else " ".join(f"--set {name}=1" for name in lacking)
-            raise ScenarioError(f"--deltas: a worst case needs the heterogeneity of each tier. Write {way}.")
-        deltas = [str(numbers[name]) for name in of_tiers]
+        if topology.depth != 2 and not numbers.keys() >= {*of_tiers}:
+            way = "/".join("1" * topology.depth)
+            raise ScenarioError(f"--deltas: a worst case needs the heterogeneity of each tier. Write --deltas {way}.")
+    if bound is not None and not _covered(bound, topology):
+        said = f"bounds worst-case: {bound.id} is about another topology, order, sample or number of passes"
+        raise ScenarioError(f"{said}. Leave out the bound, or what is said of the tree.")
+    needed = [*(["G", "M"] if tiers is None else []), *NEEDED, *of_tiers]
+    if missing := [name for name in needed if name not in numbers]:
+        raise ScenarioError(
+            f"--set: a worst case also needs {', '.join(missing)}. {options.examples(missing, SMALL)}", code="E003"
+        )
+    deltas = deltas or [str(numbers[name]) for name in of_tiers]
     _heeded(numbers, [*(["G", "M", "P"] if tiers is None else []), *of_tiers])
     with options.refusals():
         told = {name: numbers[name] for name in ("K", "R")} | {"draws": draws}
@@ -125,8 +145,17 @@ def _question(
         rest = {"A": str(numbers["A"]), "eta_eff": str(numbers["eta_eff"]), "deltas": deltas}
         try:
             return Question.from_dict(tree | told | rest)
-        except ValueError as error:
-            raise ScenarioError(f"--deltas: {error}.") from None
+        except (ValueError, ZeroDivisionError):
+            raise ScenarioError(
+                f"--deltas: {'/'.join(deltas)!a:.60} is not a list of numbers, such as 1/0.5."
+            ) from None
+
+
+def _covered(bound: Bound, tree: Topology) -> bool:
+    """Whether a bound is about a tree; what holds for every fixed order holds for random ones."""
+    ordered = RANDOM_ORDER not in bound.assumes or all(tier.order == "random" for tier in tree.tiers)
+    all_of_it = tree.tiers[0].passes == 1 and not any(tier.sampled for tier in tree.tiers)
+    return tree.id == bound.topology and ordered and all_of_it
 
 
 def _heeded(numbers: Mapping[str, Any], of_tree: Sequence[str]) -> None:
@@ -150,8 +179,6 @@ def _tree(
         if tiers is None:
             if bound is None:
                 raise ScenarioError("bounds worst-case: name a bound, or a tree with --tiers ring:2/star:2.")
-            if lacking := [name for name in ("G", "M") if name not in numbers]:
-                raise options.lacking(bound.id, lacking)
             P = numbers.get("P", 1)
             return two_tier(str(bound.topology), G=numbers["G"], M=numbers["M"], P=P, order=order)
         return bound_tree.sized(tiers, shape, order)

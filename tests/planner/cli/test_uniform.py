@@ -151,7 +151,7 @@ def test_the_example_of_a_code_gives_it(plan, code: str, monkeypatch: pytest.Mon
     ("words", "code", "said"),
     [
         ("bounds show zhou2026.thm1.star-ring --set G=3", "E003", "these examples: --set M=10 --set P=10 --set K=10 "),
-        ("bounds worst-case hflbounds.exact.star-star --set G=2", "E003", "also needs K, R, A, eta_eff"),
+        ("bounds worst-case hflbounds.exact.star-star --set G=2", "E003", "also needs M, K, R, A, eta_eff"),
         ("bounds plot zhou2026.thm1.star-ring --over zeta --set G=3 -o x.svg", "E003", "also needs M"),
         ("estimate no-such.py", "E030", "cannot be read"),
         ("explain e26", "E016", "Did you mean E026?"),
