@@ -82,9 +82,11 @@ class Curves:
     def says(self) -> str:
         """What the picture shows, in words."""
         at = "each at its best step" if self.line.tuned else "at the given step"
+        sides = {bound.is_lower for bound in self.bounds}
+        kind = "Upper and lower bounds" if len(sides) > 1 else "Lower bounds" if True in sides else "Upper bounds"
         crossed = "; ".join(f"{one} and {other} cross at {x:.6g}" for one, other, x, _ in self.crossings)
         return (
-            f"Upper bounds on the {self.bounds[0].bounds.id}, {at}, against {self.line.over} from {self.line.low:g} to "
+            f"{kind} on the {self.bounds[0].bounds.id}, {at}, against {self.line.over} from {self.line.low:g} to "
             f"{self.line.high:g}: {', '.join(self.y)}. {crossed or 'No two of them cross'}."
         )
 

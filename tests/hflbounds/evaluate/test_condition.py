@@ -412,6 +412,9 @@ def test_a_picture_has_the_bounds_and_their_crossings() -> None:
     del values["K"]
     drawn = hflbounds.plot(family, x="K", range=(1, 200), **values)
     assert [*drawn.y] == [bound.id for bound in family]
+    assert drawn.says.startswith("Upper bounds on the mean-squared-gradient, each at its best step, against K from 1")
+    mixed = hflbounds.plot([family[0], get("hflbounds.lower.star-star")], x="K", range=(1, 200), **values)
+    assert mixed.says.startswith("Upper and lower bounds on")
     for bound in family:
         assert drawn.y[bound.id] == pytest.approx(bound.tuned(**values, K=drawn.x).value, rel=1e-15)
     ((one, other, x, _),) = drawn.crossings
