@@ -37,6 +37,7 @@ class Measured(Part):
     schema_: Literal["hfl-plan/measured/1"] = field(default="hfl-plan/measured/1", key="schema")
     plan: str
     target: str
+    sample: bool = field("whether it ran the task that an exported project comes with", default=False)
     rounds: tuple[Round, ...]
 
     @property
@@ -85,6 +86,7 @@ class Comparison(Part):
     metric_first: float = field("after the first of them")
     metric: float = field("after the last of them")
     rows: tuple[Against, ...]
+    sample: bool = field("whether it ran the task that a project comes with, which corrects nothing")
     corrections: tuple[Correction, ...]
     best: tuple[str, ...] = field("as planned")
     best_corrected: tuple[str, ...] = field("on the planned network, with the corrections")
@@ -134,7 +136,7 @@ def compare(scenario: Scenario, path: Path) -> Comparison:
     topology = known[measured.plan]
     row = answer.row(topology)
     spec = target.run(question.round_spec(topology))
-    corrections = tuple(_corrections(spec, measured, target))
+    corrections = () if measured.sample else tuple(_corrections(spec, measured, target))
     after = _corrected(scenario, corrections)
     spec_after = target.run(ask(after).round_spec(topology))
     costs = [round_cost(one) for one in (spec, spec_after)]
@@ -161,10 +163,11 @@ def compare(scenario: Scenario, path: Path) -> Comparison:
             Against(name=name, unit=unit, predicted=predicted, measured=taken, corrected=corrected)
             for name, unit, predicted, taken, corrected in rows
         ),
+        sample=measured.sample,
         corrections=corrections,
         best=answer.recommended,
         best_corrected=best,
-        notes=tuple(_notes(measured, target, spec)),
+        notes=() if measured.sample else tuple(_notes(measured, target, spec)),
     )
 
 

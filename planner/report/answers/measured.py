@@ -19,6 +19,8 @@ def document(answer: Comparison) -> Listing:
     if not same:
         now = names(answer.best_corrected) if answer.best_corrected else "none: no topology reaches the target"
         verdict = f"The recommendation changes from {names(answer.best)} to {now}."
+    if answer.sample:
+        verdict = "Nothing to correct: task.py is still the sample. Put in your model and data, and run again."
     ran = (
         f"{title(answer.topology)}, run by {answer.target} for {counted(answer.rounds, 'round')}"
         + (f" of {answer.rounds_predicted:,} predicted" if answer.rounds_predicted else "")
@@ -42,5 +44,7 @@ def document(answer: Comparison) -> Listing:
     facts = [("Run", ran), ("Target", target), *(("Correct" if not i else "", text) for i, text in enumerate(settings))]
     own = answer.to_json()
     shared = {"rows": own.pop("rows"), "warnings": own.pop("notes")}
+    if answer.sample:
+        facts[1:] = [("Next", "replace the functions of task.py, and delete its line SAMPLE = True")]
     found = listing("compare-measured", verdict, own, best=answer.best_corrected, **shared)
-    return brief(found, [table], facts=facts, kind="Comparison")
+    return brief(found, [] if answer.sample else [table], facts=facts, kind="Comparison")

@@ -122,7 +122,8 @@ def test_every_client_of_a_chain_is_a_call(tmp_path: Path) -> None:
     def train(model: list, *jobs: Any) -> Any:
         return hierarchy.Done(model, 0.5 * len(jobs), 16 * len(jobs))
 
-    hierarchy.run(made, [np.zeros(1)], train, lambda model: 0.0, folder, 2)
+    task = SimpleNamespace(initial_model=lambda: [np.zeros(1)], evaluate=lambda model: 0.0)
+    hierarchy.run(made, task, train, folder, 2)
     for one in json.loads((folder / "measured.json").read_text())["rounds"]:
         assert (one["calls"], one["work_seconds"], one["bytes"]) == (2 * 2 * 3, 6.0, 192)  # groups, passes, clients
 

@@ -182,13 +182,24 @@ def test_a_project_that_ran_is_compared(
     import sys
 
     folder = written(tmp_path / "run", topology="ring-star", **FLEET)
-    subprocess.run([sys.executable, "run.py", "2"], cwd=folder, capture_output=True, check=True)
     file = tmp_path / "fleet.toml"
     file.write_text(
         "[fleet]\ngroups = 3\nclients_per_group = 2\ngroup_rounds = 2\nlocal_steps = 3\n[plan]\ndraws = 0\n"
     )
-    code, out, err = run("compare", str(file), str(folder / "measured.json"), capsys=capsys, monkeypatch=monkeypatch)
-    assert (code, err) == (0, "")
+
+    def compared() -> str:
+        subprocess.run([sys.executable, "run.py", "2"], cwd=folder, capture_output=True, check=True)
+        code, out, err = run(
+            "compare", str(file), str(folder / "measured.json"), capsys=capsys, monkeypatch=monkeypatch
+        )
+        assert (code, err) == (0, "")
+        return out
+
+    out = compared()
+    assert "Nothing to correct: task.py is still the sample." in out and "--set" not in out
+    task = folder / "task.py"
+    task.write_text("".join(line for line in task.read_text().splitlines(True) if not line.startswith("SAMPLE")))
+    out = compared()
     assert "Ring-Star, run by python for 2 rounds" in out
     first, last = (one["metric"] for one in json.loads((folder / "measured.json").read_text())["rounds"])
     said = " ".join(out.split())

@@ -149,15 +149,16 @@ def global_round(
 
 def run(
     plan: Plan,
-    model: Model,
+    task: Any,
     train: Callable[..., Done],
-    evaluate: Callable[[Model], float],
     folder: Path,
     rounds: int | None = None,
     each: Each = map,
 ) -> None:
     """Run the rounds; write after each what it took, and the model at the end."""
-    measured: list[dict[str, float]] = []
+    told: dict[str, Any] = {"schema": "hfl-plan/measured/1", "plan": plan.id}
+    told |= {"target": plan.target, "sample": getattr(task, "SAMPLE", False)}
+    model, told["rounds"] = task.initial_model(), []
     for number in range(plan.rounds if rounds is None else rounds):
         seen: list[tuple[Done, int, float]] = []
 
@@ -175,12 +176,11 @@ def run(
             "calls": sum(jobs for _, jobs, _ in seen),
             "work_seconds": sum(done.seconds for done, *_ in seen),  # of local steps
             "call_seconds": sum(waited for *_, waited in seen),  # and of the way
-            "metric": evaluate(model),
+            "metric": task.evaluate(model),
         }
-        measured.append(last)
-        said = {"schema": "hfl-plan/measured/1", "plan": plan.id, "target": plan.target}
+        told["rounds"].append(last)
         part = folder / "measured.part"
-        part.write_text(json.dumps({**said, "rounds": measured}, indent=1) + "\n")
+        part.write_text(json.dumps(told, indent=1) + "\n")
         part.replace(folder / "measured.json")
         print(f"round {number + 1}: metric {last['metric']:.6g}", flush=True)
     np.savez(folder / "model.npz", *model)

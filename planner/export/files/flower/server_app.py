@@ -57,5 +57,4 @@ def main(grid: Grid, context: Context) -> None:
         moved = sum(array.nbytes for array in (*model, *returned))
         return Done(returned, float(answer["took"]["seconds"]), moved)
 
-    start, rounds = task.initial_model(), int(context.run_config["rounds"])
-    run(PLAN, start, train, task.evaluate, Path.cwd(), rounds, side_by_side)
+    run(PLAN, task, train, Path.cwd(), int(context.run_config["rounds"]), side_by_side)

@@ -42,8 +42,7 @@ class Server:
             hop = sum(array.nbytes for array in (*model, *returned))  # up, and down
             return Done(returned, float(seconds), len(asked) * hop)
 
-        start, rounds = task.initial_model(), self.rounds
-        run(plan, start, train, task.evaluate, folder, rounds, side_by_side)
+        run(plan, task, train, folder, self.rounds, side_by_side)
 
 
 class Client:

@@ -46,5 +46,4 @@ class Hierarchy(ModelController):  # type: ignore[misc]
             moved = sum(array.nbytes for array in (*model, *returned))
             return Done(returned, float(answers[0].metrics["seconds"]), moved)
 
-        start, rounds = task.initial_model(), self.rounds
-        run(plan, start, train, task.evaluate, folder, rounds, side_by_side)
+        run(plan, task, train, folder, self.rounds, side_by_side)

@@ -27,4 +27,4 @@ if __name__ == "__main__":
     rounds = parser.parse_args().rounds
     if rounds is not None and rounds < 1:
         parser.error(f"ROUNDS: {rounds} is not 1 or more")
-    run(PLAN, task.initial_model(), train, task.evaluate, HERE, rounds)
+    run(PLAN, task, train, HERE, rounds)
