@@ -10,7 +10,7 @@ from planner.decide.explain import by_samples
 from planner.decide.recommendation import SHARING, Uncertainty
 from planner.decide.settings import DETECT, TIMEOUT, could_be_controlled, in_turns, is_open
 from planner.io.answers import Assumption, NextStep, Sensitivity, Verdict
-from planner.io.wording import UNNAMED, a, percent
+from planner.io.wording import a_group, percent
 from planner.predict.question import Question
 from planner.scenario.resolve import Scenario
 
@@ -139,9 +139,7 @@ def race(question: Question, local_steps: int | None = None, passes: int | None 
 
 def ask_sharing(scenario: Scenario) -> NextStep:
     """Ask whether clients share their link."""
-    parent = scenario.names[-2] if scenario.depth > 1 else "fleet"
-    which = a("group" if UNNAMED.fullmatch(parent) else parent)  # nobody named it: of clients, as in two tiers
-    return NextStep(argv=LINK_SHARING, why=f"Does {which} share one link?", asks=True)
+    return NextStep(argv=LINK_SHARING, why=f"Does {a_group(scenario.names)} share one link?", asks=True)
 
 
 def sharing_turns(scenario: Scenario, best: Collection[str], beyond: tuple[str, ...]) -> tuple[Sensitivity, ...]:

@@ -136,7 +136,8 @@ class Task:
         count = len(servers) or wanted.groups or len(wanted.listed or table.groups)
         if not count:
             raise ScenarioError(
-                f"--groups: how many? {path} has no column 'group' to take the number from. Give --groups 12."
+                f"--groups: how many? {path} has no column 'group' to take the number from. Give it, "
+                f"such as --groups {round(clients**0.5)}."
             )
         if count > clients:
             raise NoAnswerError(
@@ -264,7 +265,7 @@ def _start(
     sizes = np.bincount(present, minlength=problem.groups)
     if (sizes < problem.least).any() or (sizes > problem.most).any():
         now = " to ".join(dict.fromkeys(str(end) for end in (sizes.min(), sizes.max())))
-        return None, f"sizes are {now}, and {problem.span} are asked for"
+        return None, f"they have {now} clients, and new ones {problem.span}: --sizes present keeps theirs"
     if any(present[a] != present[b] for a, b in rules["must"]):
         return None, "a must pair is apart"
     if any(present[a] == present[b] for a, b in rules["cannot"]):

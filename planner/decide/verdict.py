@@ -20,7 +20,7 @@ from planner.decide.single_tier import SINGLE, Baseline, beside, called
 from planner.decide.uncertainty.distributions import at_ends
 from planner.decide.uncertainty.draws import Agreement, agreement
 from planner.io.answers import Faster, Quantity, Verdict
-from planner.io.wording import a, names, names_or, one_of, percent, several, times, title
+from planner.io.wording import a_group, names, names_or, one_of, percent, several, times, title
 from planner.predict.evidence import predictor_record
 from planner.predict.question import Question, ceil_rounds
 from planner.scenario.fields import Objective
@@ -380,8 +380,7 @@ def _sentence(
         rate = f"the {rate}" if up.origin == "given" else "one link"
         each = "" if question.members else f"{question.values[question.symbols[-1].drawn]:,.0f} "
         clients = f"{each}{several(scenario.names[-1])}"
-        parent = scenario.names[-2] if scenario.depth > 1 else "fleet"
-        return f"Depends on one unknown: do the {clients} of {a(parent)} share {rate}?"
+        return f"Depends on one unknown: do the {clients} of {a_group(scenario.names)} share {rate}?"
     by = objective if len(standings) == 1 else "time, rounds and traffic"
     if len(here.totals) == 1:
         reaches = "reaches" if question.predictor.measured else "is predicted to reach"

@@ -158,6 +158,16 @@ def several(noun: str) -> str:
     return f"nodes of {noun}" if UNNAMED.fullmatch(noun) else plural(noun)
 
 
+def a_group(names: Sequence[str]) -> str:
+    """Name what clients are in, by the names of the tiers; a group where nobody named it.
+
+    >>> a_group(("tier 1", "tier 2", "client")), a_group(("region", "edge server", "phone")), a_group(("client",))
+    ('a group', 'an edge server', 'a fleet')
+    """
+    parent = ("fleet", *names)[-2]
+    return a("group" if UNNAMED.fullmatch(parent) else parent)
+
+
 def a(noun: str) -> str:
     """Put the indefinite article before a noun.
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from planner.decide.recommendation import SHARING
-from planner.decide.single_tier import SINGLE, unserved
+from planner.decide.single_tier import BY_GROUP, SINGLE, unserved
 from planner.errors import ScenarioError
 from planner.io.answers import Answer, Assumption, Evidence, KnownValue, NextStep, Quantity, Sensitivity, Told, Verdict
 from planner.io.listings import Listing
@@ -36,6 +36,7 @@ from planner.report.document import (
 from planner.scenario.units import format_amount, format_break_even
 
 LEGEND = {"~": "~ predicted", "?": "? assumed", "[": "[ ] 80 % interval", "=": "= toss-up"}
+LEGEND |= {BY_GROUP: f"{BY_GROUP}: group after group"}
 TIED = "="  # after how many times the best one takes of a toss-up that the verdict does not name
 OWN_LEVEL = "% interval"  # in the name of a column that says it
 ROWS = 15  # of a long table on a page
@@ -499,6 +500,7 @@ def legend(blocks: Sequence[Block]) -> str:
     guessed = any(label == "Assumed" for one in blocks if isinstance(one, Facts) for label, _ in one.entries)
     tied = re.search(rf"(x|\]){TIED}$", whole, re.MULTILINE) is not None
     shown = {"~": "~" in whole, "?": guessed or _has_guess(whole), "[": "[" in whole and not named, "=": tied}
+    shown[BY_GROUP] = BY_GROUP in whole
     return "   ".join(words for mark, words in LEGEND.items() if shown[mark])
 
 

@@ -438,8 +438,8 @@ def _in_words(question: Question) -> Iterator[str]:
         if chance**2 > MUCH * own**2:
             yield (
                 f"Of {tier.deviation} = {own:.3g}, {chance:.3g} is by chance, as of any {number:.0f} put together at "
-                f"random with {below.deviation} = {of_each:.3g}. It counts as {below.deviation}, of which more may "
-                "take fewer rounds."
+                f"random with {below.deviation} = {of_each:.3g}. It counts as {below.deviation}: more of that may "
+                "mean fewer rounds."
             )
 
 

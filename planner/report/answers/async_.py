@@ -184,7 +184,7 @@ def _verdict(found: Answer) -> Verdict:
         text = f"{said} The bound covers no such server: by it, {who}{more}."
         return Verdict(status="measured", ratio=Quantity(1 / others, "measured"), text=text)
     if others is None and _apart(found) >= FAR_APART:
-        text = f"{said} With HGA-FL, by its bound, {who}{more}{than}.{by_clock}"
+        text = f"{said} For HGA-FL instead, its bound says to {who}{more}{than}.{by_clock}"
         return Verdict(status="race-first", best=(best,), ratio=ratio, text=text)
     return Verdict(status="best", best=(best,), ratio=ratio, text=f"{text} {said}".rstrip())
 

@@ -129,7 +129,8 @@ def _changes(answer: Hubs) -> Iterator[str]:
     local = next((one["mean_deviation"] for one in answer.hubs["others"] if one["protocol"] == "EL-Local"), None)
     if answer.verdict.best != ("el-local",) and local is not None and used is not None and local < used:
         [faster] = verdicts("hsl-mean")
-        yield f"mean model used -> EL-Local (faster in {faster.holds} of {faster.of} runs)"
+        won = f"faster in {faster.holds} of {faster.of} runs"
+        yield f"the nodes' mean model used, not each one's own -> EL-Local ({won})"
 
 
 def _rows(found: Answer) -> tuple[Communication, ...]:

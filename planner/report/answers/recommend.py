@@ -197,14 +197,16 @@ def _rows(answer: Recommendation, most: int, between: str | None, whole: bool = 
 
 
 def _trees(answer: Recommendation, most: int) -> list[Row]:
-    """The first and the runner-up in each case, those that the verdict names, and the first others up to so many.
+    """The first and the runner-up in each case, those that the verdict names, then those that tie, and so many in all.
 
     What is named for being the same algorithm as another needs no row.
     """
     verdicts, said = _verdicts(answer), re.sub(r"[^.;]*same algorithm[^.;]*[.;]?", "", _said(answer))
     first = {id_ for one in verdicts for id_ in (*one.best[:1], *[one.runner_up] * (one.status == "best"))}
     known = [row.id for row in answer.ranking if row.id in first or title(row.id) in said]
-    others = [row.id for row in answer.ranking if row.id not in known][: max(most - len(known), 0)]
+    ties = {row.id for row in answer.ranking if 1 in (row.tie, *(one.tie for one in row.cases))}
+    others = sorted((row.id for row in answer.ranking if row.id not in known), key=lambda id_: id_ not in ties)
+    others = others[: max(most - len(known), 0)]
     return [row for row in answer.ranking if row.id in known or row.id in others]
 
 

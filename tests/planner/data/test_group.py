@@ -507,7 +507,8 @@ def test_groups_from_scratch(plan, tmp_path: Path, file: Path) -> None:
     found = own(out)
     assert (code, found["before"], found["moves"]) == (0, None, [])
     assert sorted(set(found["assignment"].values())) == ["g1", "g2", "g3"]
-    assert plan("group", str(bare))[2].startswith("error[E001]: --groups: how many")
+    refused = plan("group", str(bare))[2]  # of 24 clients
+    assert refused.startswith("error[E001]: --groups: how many") and "such as --groups 5." in refused
     found = own(plan("group", str(file), "--groups", "5", "--json")[1])
     sizes = [list(found["assignment"].values()).count(f"g{i}") for i in range(1, 6)]
     assert sorted(sizes) == [4, 5, 5, 5, 5]
@@ -1006,9 +1007,10 @@ def test_regions_that_a_grouping_does_not_keep_are_named(plan: Any, tmp_path: Pa
 
 
 def test_one_size_that_is_asked_for_is_no_range(tmp_path: Path) -> None:
-    """It said "sizes are 2 to 4, and 3 to 3 are asked for"."""
+    """It said "3 to 3 are asked for", which nobody had."""
     file = tmp_path / "counts.csv"
     rows = (f"c{i},{'g' if i < 2 else 'h'},{9 - i},{1 + i}\n" for i in range(6))
     file.write_text(f"client,group,a,b\n{''.join(rows)}")
     found = planner.group(file, groups=2)
-    assert "sizes are 2 to 4, and 3 are asked for." in " ".join(one.text for one in found.warnings)
+    said = " ".join(one.text for one in found.warnings)
+    assert "they have 2 to 4 clients, and new ones 3: --sizes present keeps theirs." in said

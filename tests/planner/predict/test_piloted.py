@@ -331,6 +331,7 @@ def test_a_single_tier_that_is_a_tree_by_another_name_has_its_rounds(tmp_path: P
     assert {answer.row(name).rounds.origin for name in ("fedavg", "sfl")} == {"predicted"}
     lines = [line for line in str(answer).splitlines() if line.lstrip().startswith(("FedAvg, 1 tier", "Seq. by group"))]
     assert len(lines) == 2 and all("  ~8  " in line or "  ~3  " in line for line in lines)
+    assert "Seq. by group: group after group" in str(answer)
     said = " ".join(answer.explain("target").split())
     assert (
         "Sequential did not race: its rounds are those of Ring-Ring, the same group by group. In an order that" in said

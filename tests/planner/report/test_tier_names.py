@@ -68,6 +68,18 @@ def test_without_names_the_letters_stay_and_links_have_their_tier() -> None:
     assert "tier 1 uplink below" in turned.explain("break-even") and "link1" not in str(turned)
 
 
+def test_topologies_that_tie_are_in_the_table_before_others() -> None:
+    """ "toss-up, Star-Star-Star or 2 others" had a row of one that does not tie in place of one of the others."""
+    answer = planner.recommend(
+        tiers="6/10/8", uplink="1Mbit/s", heterogeneity="1/1/3", objective="time", settings={"plan.draws": 0}
+    )
+    ties = {row.id for row in answer.ranking if 1 in {row.tie, *(one.tie for one in row.cases)}}
+    first = [line.partition("  ")[0] for line in str(answer.replaced(title="Sensors")).splitlines()]
+    shown = {row.id for row in answer.ranking if row.title in first}
+    assert len(shown) >= 3 and shown < ties
+    assert "do the 8 clients of a group share the 1.0 Mbit/s?" in answer.verdict.text
+
+
 def test_topologies_that_a_case_names_are_in_the_table() -> None:
     """Shared links named Star-Ring-Ring, of which the table of own links had no row."""
     found = planner.recommend(tiers="4/5/20", heterogeneity="1/1/3", objective="time")
