@@ -36,6 +36,7 @@ MEANT = {
     "--params": "Write --model-size: 12 million parameters of 4 bytes are 48MB.",
     "--parameters": "Write --model-size: 12 million parameters of 4 bytes are 48MB.",
     "--profile": "`hfl-plan recommend` and others take a profile as --heterogeneity profile.json.",
+    "--budget": "`hfl-plan tune ... --budget 50GB` chooses K and P within it; of a pilot read the column of the table.",
 }
 """Commands and options that there are not, and what does their work."""
 KEYS = {
