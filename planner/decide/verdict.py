@@ -231,7 +231,8 @@ def _decided(found: Mapping[str, Mapping[str, Standing]], beside: Sequence[Basel
     here = next(iter(next(iter(found.values())).values()))
     unserved, first = here.scenario.network.tiers < here.scenario.depth, here.question.reference
     if unserved and _is_one_algorithm(here.question, first, "star"):
-        text += f" Without group servers {title(first)} is FedAvg."
+        chained = "star-ring" in here.question.topologies and _is_one_algorithm(here.question, "star-ring", "ring")
+        text += f" Without group servers {title(first)} is FedAvg{', and Star-Ring is Sequential' * chained}."
     whole = cases[0].replaced(value="", text=text)
     if len(cases) == 1 or all((case.status, case.best) == ("best", whole.best) for case in cases):
         return whole

@@ -94,6 +94,10 @@ def scenarios(written: Written) -> Scenario:
     plain = written.changed({keys[symbol]: span.low for symbol, span in ranges.items()})
     if written.get("fleet.clients") is not None and written.get("fleet.clients_per_group") is None:
         found = _divisions(plain)
+        if _as_one(written):
+            found = [replace(found[0], grouping="given" if ranges else None)]
+            if not ranges:
+                return found[0]
     else:
         found = [replace(resolve_fleet(plain), grouping="given")]
         for symbol, whole in (("S1", "G"), ("S2", "M")):
@@ -107,6 +111,11 @@ def scenarios(written: Written) -> Scenario:
     found = [replace(s, objective_open=False) for s in found]  # a search is by one
     choices = {symbol: (span.low, span.high) for symbol, span in ranges.items()}
     return replace(found[0], divisions=tuple(found), choices=choices)
+
+
+def _as_one(written: Written) -> bool:
+    """Whether nobody needs groups: there are no group servers, and no groups were given."""
+    return written.get("network.tiers") == 1 and written.get("fleet.groups") is None
 
 
 def _divisions(written: Written) -> list[Scenario]:
@@ -123,7 +132,7 @@ def _divisions(written: Written) -> list[Scenario]:
         )
     counts, warnings = _searched(written, clients)
     total2, said, about = _total(written, clients)
-    counted = form is not None and measured is not None and form.text.lower().endswith(".csv")
+    counted = form is not None and measured is not None and form.text.lower().endswith(".csv") and not _as_one(written)
     table = read_counts(Path(form.text), grouped=False) if form is not None and counted else None
     if table is not None and clients > LARGEST_CHOSEN:
         about.append(
@@ -151,6 +160,8 @@ def _divisions(written: Written) -> list[Scenario]:
         regrouped = Regrouped(groups, round(clients / groups), -(-clients // groups), deviations, kind)
         scenario = resolve_fleet(written, regrouped)
         known = {**scenario.known, "clients": Known(clients, "given", note="N = G M; G is searched")}
+        if _as_one(written):
+            known = {**scenario.known, "G": Known(groups, "derived", note="all as one, without group servers")}
         found.append(replace(scenario, known=known, warnings=(*about, *warnings, *scenario.warnings)))
     everyone = [s for s in found if not s.partial]
     if everyone and len(everyone) < len(found):  # the two are about different theorems, and orders of rings
@@ -169,7 +180,7 @@ def _searched(written: Written, clients: int) -> tuple[list[int], list[str]]:
     """Numbers of groups to look at, and what to say about the others."""
     drawn, of_each = written.of_tiers("drawn")
     groups = written.get("fleet.groups")
-    allowed = groups if isinstance(groups, Span) else Span(1, clients)
+    allowed = groups if isinstance(groups, Span) else Span(1, 1 if _as_one(written) else clients)
     least, most = max(drawn or 1, allowed.low), min(clients // (of_each or 1), allowed.high)
     whole = divisors(clients)
     fitting = [g for g in whole if least <= g <= most]
@@ -215,7 +226,7 @@ def _total(written: Written, clients: int) -> tuple[float, str, list[str]]:
     warnings = list(measured.warnings) if measured is not None else []
     if form is None:
         form = Heterogeneity("preset", "both")
-    elif form.text in ("intra", "inter"):
+    elif form.text in ("intra", "inter") and not _as_one(written):
         warnings.append(
             "Where groups are free, intra and inter say much the same: the division decides how much of "
             "zeta^2 + delta^2 is intra-group."

@@ -267,6 +267,22 @@ def test_a_star_of_stars_without_group_servers_is_said_to_be_one_tier(changes: d
         assert answer.row("star-star").time_seconds == pytest.approx(answer.row("fedavg").time_seconds, rel=1e-9)
 
 
+def test_clients_without_group_servers_are_one_group_unless_groups_are_given() -> None:
+    """It searched for groups, and said to take 3 groups of 3."""
+    given: dict[str, Any] = {"tiers": 1, "client_link": "lan", "link_sharing": "per-client", **FAST}
+    answer = planner.recommend(clients=9, heterogeneity="zeta=3,delta=4", **given)
+    same = planner.recommend(G=1, M=9, heterogeneity="zeta=5,delta=0", **given)  # as deviations add in squares
+    for row, other in zip(answer.rows, same.rows, strict=True):
+        assert (row.id, row.rounds) == (other.id, other.rounds)
+    assert answer.verdict.text == same.verdict.text and not answer.recommend.divisions
+    assert "Without group servers Star-Star is FedAvg, and Star-Ring is Sequential." in answer.verdict.text
+    assert answer.row("star-ring").time_seconds == pytest.approx(answer.row("sfl").time_seconds, rel=1e-9)
+    ranged = planner.recommend(clients=9, K="1:4", **given)
+    assert ranged.verdict.text.startswith("Take K = ")
+    grouped = planner.recommend(clients=9, groups="3:4", **given)
+    assert grouped.verdict.text.startswith("Take 3 groups of 3")
+
+
 def test_nothing_is_said_where_topologies_win() -> None:
     """Clients that take long to reach the server alone, and group servers that are next to it."""
     answer = answered(objective="time", link_sharing="per-client", heterogeneity="both", settings=QUICK)
