@@ -16,7 +16,8 @@ from planner.decide.explain import about_footprint, at_most, known_values, targe
 from planner.decide.single_tier import beside, called
 from planner.decide.tuned import MOST_SAID, Plan, Rates, Searched, Start, Tuned
 from planner.decide.tuning import Aim, Budget, Choice
-from planner.decide.verdict import algorithms, one_tier, sharing_is_open, standing
+from planner.decide.uncertainty.draws import agreement
+from planner.decide.verdict import LEVEL, Standing, algorithms, one_tier, sharing_is_open
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.answers import Caution, NextStep, Quantity, Verdict
 from planner.io.parts import finite
@@ -41,6 +42,7 @@ MANY = 600  # where no more pairs come of them
 EITHER = "Runs that changed K or P alone suggest that"
 MORE_STEPS = "1:64"  # local steps to try beyond those that measured runs had
 LESS = 0.05  # of what decides: a step beyond measured runs that saves less is not pointed at
+FEW = 2  # rounds to a target, of which whole ones say too little
 WORTH = 0.5  # of time times traffic: a choice that takes less is pointed at beside the one within a budget
 
 
@@ -183,10 +185,12 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         chosen = given if in_vain else _worth_it(search, given, better, best)
     at = search.at(chosen)
     ties = dict(zip(best, tuning.tie_numbers(best, scenario.resolution, weighed), strict=True))
-    tied = _tied(search, chosen) if len(search.among) > 1 else ()
+    tied = _tied(search, (*found, *present), chosen) if len(search.among) > 1 else ()
     beside = _cheaper(search, chosen, best)
+    untold = [] if given is None else _untold(search, chosen, given)
     marks: dict[str, Collection[Choice | None]]
-    marks = {"given": [given], "recommended": [chosen], "toss_up": tied, "beside": [beside]}
+    tossed = [*tied, *[given] * (aim in untold)]
+    marks = {"given": [given], "recommended": [chosen], "toss_up": tossed, "beside": [beside]}
     rows = [
         _plan(search, one, tie=ties.get(one), **{mark: one in those for mark, those in marks.items()})
         for one in dict.fromkeys((*([given] if given is not None and given not in ties else ()), *tied, chosen, *best))
@@ -208,7 +212,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     least, record = search.least(best), tuning.on_record(question)
     passed_over = least is not None and least.P * least.K > record >= chosen.P * chosen.K
     most = f", of at most {predictor_record.most_steps(question):g} local steps in a round" if passed_over else ""
-    verdict = _verdict(search, chosen, given, better, beside, (why, most))
+    verdict = _verdict(search, chosen, given, better, beside, (why, most), untold)
     others = [one.topology for one in tied if one.topology != chosen.topology]
     which = names_or(others) if 0 < len(others) <= LISTED else f"{len(others)} others"
     toss_up = f"{title(chosen.topology)} is a toss-up for {aim} with {which}." if others else ""
@@ -312,7 +316,7 @@ def _shared(search: _Search) -> tuple[str, ...]:
     if not any(map(search.budget.allows, best)):
         return ()
     chosen = there.recommended(found, best)
-    return _with_tied(chosen, _tied(there, chosen) if len(search.among) > 1 else ())
+    return _with_tied(chosen, _tied(there, found, chosen) if len(search.among) > 1 else ())
 
 
 def _with_tied(chosen: Choice, tied: Iterable[Choice]) -> tuple[str, ...]:
@@ -344,14 +348,34 @@ def _plan(search: _Search, one: Choice, **marks: Any) -> Plan:
     )
 
 
-def _tied(search: _Search, chosen: Choice) -> tuple[Choice, ...]:
-    """What `recommend` cannot tell from the choice at its K and P, within the budget, with that choice, best first."""
-    at = search.at(chosen)
-    here = standing(at, search.scenario, search.aim)
-    same = tuning.choices(search.question, [chosen.P], [chosen.K], here.best)
-    within = {one.topology: one for one in same if search.budget.allows(one)}
-    each = algorithms(at, [topology for topology in here.best if topology in within])
+def _tied(search: _Search, found: Iterable[Choice], chosen: Choice) -> tuple[Choice, ...]:
+    """What cannot be told from the choice, with it, best first: each topology at its own best K and P in the budget.
+
+    As `recommend` judges topologies at K and P of the choice, by what each takes at its own.
+    """
+    by: dict[str, list[Choice]] = {}
+    for one in filter(search.budget.allows, found):
+        by.setdefault(one.topology, []).append(one)
+    within = {t: search.recommended(mine, tuning.front(dict.fromkeys(mine), search.weighed)) for t, mine in by.items()}
+    within[chosen.topology] = chosen
+    at, aim = search.at(chosen), search.aim
+    totals = {t: one.amount(aim) for t, one in sorted(within.items(), key=lambda pair: pair[1].amount(aim))}
+    here = Standing(at, search.scenario, aim, totals, totals, agreement(at, search.scenario, aim, totals))
+    each = algorithms(at, here.best)
     return tuple(within[one] for one in each) if len(each) > 1 and chosen.topology in here.best else ()
+
+
+def _untold(search: _Search, chosen: Choice, given: Choice) -> list[Aim]:
+    """Of what is weighed, that in which the present choice, of another topology, cannot be told from what beats it."""
+    if given.topology == chosen.topology or not search.budget.allows(given):
+        return []
+    found, at = [], search.at(chosen)
+    for aim in search.weighed:
+        amounts = {one.topology: one.amount(aim) for one in (chosen, given)}
+        ends = agreement(at, search.scenario, aim, amounts).interval(given.topology, chosen.topology, LEVEL)
+        if ends is not None and ends[0] <= 1 + search.scenario.resolution:
+            found.append(aim)
+    return found
 
 
 def _one_tier(search: _Search, chosen: Choice, tied: Sequence[Choice]) -> str:
@@ -418,12 +442,19 @@ def _worth_it(search: _Search, given: Choice, better: Choice, best: Iterable[Cho
 
 
 def _verdict(
-    search: _Search, chosen: Choice, given: Choice | None, better: Choice, cheaper: Choice | None, said: tuple[str, str]
+    search: _Search,
+    chosen: Choice,
+    given: Choice | None,
+    better: Choice,
+    cheaper: Choice | None,
+    said: tuple[str, str],
+    untold: Collection[Aim],
 ) -> Verdict:
     """Say what to use, what it saves of what the present K and P take, and what else comes near.
 
     ``better`` is what is predicted to take the least, ``cheaper`` saves most for a little more. ``said`` is why the
-    choice is another than the better one, and of which choices it takes the least, where not of all.
+    choice is another than the better one, and of which choices it takes the least, where not of all. In what is
+    ``untold`` the choice saves no more than the predictor's error.
     """
     aim, budget, (why, of_these) = search.aim, search.budget, said
     parts, ratio, runner_up = [], None, ""
@@ -442,8 +473,8 @@ def _verdict(
         parts.append(f"{keep} {_named(chosen)}: no choice tried takes less {aim}.")
     else:
         than = _beside(given, chosen)
-        beside = _beside_the_aim(search, chosen, given)
-        saves = _against(_changes(search, chosen, given), than)
+        beside = _beside_the_aim(search, chosen, given, untold)
+        saves = _against(_changes(search, chosen, given), than) + ", within the predictor's error" * (aim in untold)
         if beside:
             sure, doubt = (join([_changed(search, chosen, given, one) for one in some]) for some in (beside, [aim]))
             few, many = sorted((given.amount(aim), chosen.amount(aim)))
@@ -467,12 +498,12 @@ def _verdict(
     )
 
 
-def _beside_the_aim(search: _Search, chosen: Choice, given: Choice | None) -> list[Aim]:
+def _beside_the_aim(search: _Search, chosen: Choice, given: Choice | None, untold: Collection[Aim]) -> list[Aim]:
     """What else a choice saves more of than the predictor's error, where of the aim it does not; empty for nothing."""
     if given is None or given == chosen or not search.budget.allows(given):
         return []
     saved = {aim: given.amount(aim) / chosen.amount(aim) for aim in search.weighed if chosen.amount(aim) > 0}
-    beyond = [aim for aim, ratio in saved.items() if ratio > search.error]
+    beyond = [aim for aim, ratio in saved.items() if ratio > search.error and aim not in untold]
     return [] if search.aim in beyond else beyond
 
 
@@ -647,6 +678,9 @@ def _cautions(search: _Search, reached: int, chosen: Choice) -> list[str]:
         if len(values) > 1 and value in (values[0], values[-1]) and value > 1 and fits:
             option, called = {"K": ("--local-steps", "K"), "P": ("--group-rounds", chosen.passes)}[name]
             said.append(f"{called} = {value} is the end of what was tried: {option} widens it.")
+    if chosen.rounds <= FEW:
+        few = counted(int(chosen.rounds), "round")
+        said.append(f"Choices that are predicted to need {few} are not told apart by rounds, as these are whole.")
     lost = search.number() - reached
     if lost:
         said.append(f"Left out, as the target is not reached: {counted(lost, 'choice')}.")

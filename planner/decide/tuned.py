@@ -29,7 +29,10 @@ class Plan(Part):
     money: Quantity | None = field("in the currency of the prices", default=None)
     given: bool = field("whether these are K and P of the scenario, with its best topology", default=False)
     recommended: bool = False
-    toss_up: bool = field("whether it cannot be told from the recommended one, at its K and P", default=False)
+    toss_up: bool = field(
+        "whether it cannot be told from the recommended one, others at their own best K and P, or as given",
+        default=False,
+    )
     beside: bool = field("whether the verdict names it for what it saves of time or traffic", default=False)
     tie: int | None = field("on the front, those of one number cannot be told apart; null off it", default=None)
     within_budget: bool = True

@@ -18,6 +18,7 @@ SHOWN, FEWEST = 6, 3  # rows of the front on a page: at most, and where it has m
 LISTED = 40  # and in its section
 LESS = 0.05  # relative difference that a page points out
 PASSES = 2  # the place of the column of passes, which a page leaves out where all are 1
+SPENT = {aim: str(found[0]) for aim, found in (*AMOUNTS.items(), *MORE.items())}  # names of the fields of a row
 RATES = ("rate, effective", "rate, raw", "rate, effective, bound", "rate, raw, bound")
 
 
@@ -30,9 +31,9 @@ def document(answer: Tuned) -> Document:
 
 def _laid(answer: Tuned, most: int, left_out: int, short: bool) -> Document:
     """The present choice, the recommended one, and others of the front, up to so many."""
-    rows = _page_rows(answer, most)
     chosen = next(row for row in answer.rows if row.recommended)
-    notes = [(_note(row, chosen, _whose(answer)),) for row in rows]
+    rows = _page_rows(answer, chosen, most)
+    notes = [(_note(answer, row, chosen),) for row in rows]
     table = _table(answer, rows, (Column(""),), notes, label="Choices to one target")
     if all(row.group_rounds == 1 for row in rows):
         table = table.of([i for i in range(len(table.columns)) if i != PASSES])
@@ -64,13 +65,16 @@ def _more(answer: Tuned) -> list[Amount]:
     return [aim for aim, (_, budget, _) in MORE.items() if aim == answer.objective or getattr(answer.tune, budget)]
 
 
-def _page_rows(answer: Tuned, most: int) -> list[Plan]:
-    """The present and the recommended choice, others that the verdict names, and one of each tie; up to so many."""
+def _page_rows(answer: Tuned, chosen: Plan, most: int) -> list[Plan]:
+    """The present and the recommended choice, others that the verdict names, and of each tie one that saves something.
+
+    Up to so many.
+    """
     order = ("given", "recommended", "toss_up", "beside")
     first = list({row.id: row for mark in order for row in answer.rows if getattr(row, mark)}.values())[:most]
     by_tie = {row.tie: row for row in reversed(answer.rows) if row.tie is not None}
     taken = {row.tie for row in first}
-    others = [row for _, row in sorted(by_tie.items()) if row.tie not in taken]
+    others = [row for _, row in sorted(by_tie.items()) if row.tie not in taken and _note(answer, row, chosen)]
     return [*first, *(others[i] for i in thinned(len(others), most - len(first)))]
 
 
@@ -83,20 +87,19 @@ def _whose(answer: Tuned) -> str:
     return f"{' and '.join(names)} as {'assumed' if assumed else 'given'}"
 
 
-def _note(row: Plan, chosen: Plan, whose: str) -> str:
+def _note(answer: Tuned, row: Plan, chosen: Plan) -> str:
+    """Why a row is shown; empty for a choice of the front that saves nothing worth a row."""
     if row.recommended:
-        return f"<- recommended, {whose}" if row.given else "<- recommended"
+        return f"<- recommended, {_whose(answer)}" if row.given else "<- recommended"
     if row.given:
-        return whose
+        return _whose(answer)
     if not row.within_budget:
         return "over the budget"
     less = [
         f"{percent(min(1 - own / best, MOST_SAID))} less {what}"
-        for what, own, best in (
-            ("time", row.time_seconds, chosen.time_seconds),
-            ("traffic", row.traffic_bytes, chosen.traffic_bytes),
-        )
-        if own < best * (1 - LESS)
+        for what in ("time", "traffic", *_more(answer))
+        for own, best in [(getattr(row, SPENT[what]), getattr(chosen, SPENT[what]))]
+        if own is not None and best and own < best * (1 - LESS)
     ]
     return ", ".join(["toss-up"] * row.toss_up + less)
 
@@ -146,17 +149,9 @@ def _evidence(answer: Tuned) -> str:
         return ranked or f"none for one topology alone: ratios of rounds are off by {times(error)} in the median"
     if ratio < error:
         return f"weak: {times(ratio)} is below {off}"
-    if ratio <= (most := _most_in_a_toss_up(answer)):
-        return f"weak: a gain of {times(ratio)}, where what takes {times(most)} as much is a toss-up still"
+    if any(row.given and row.toss_up for row in answer.rows):
+        return f"weak: a gain of {times(ratio)} over what it is a toss-up with"
     return ranked if weak else f"fair: {times(ratio)} exceeds {off}"
-
-
-def _most_in_a_toss_up(answer: Tuned) -> float:
-    """How many times as much as the choice the worst takes that it cannot be told from."""
-    names: dict[str, str] = {aim: str(found[0]) for aim, found in (*AMOUNTS.items(), *MORE.items())}
-    name = names[answer.objective]
-    chosen = next(getattr(row, name) for row in answer.rows if row.recommended)
-    return max((getattr(row, name) / chosen for row in answer.rows if row.toss_up and chosen), default=1.0)
 
 
 def _front(answer: Tuned) -> Section:

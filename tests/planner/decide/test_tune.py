@@ -516,10 +516,10 @@ def test_a_grid_of_rates_holds_every_predicted_rate_that_is_stable() -> None:
 
 
 def test_topologies_that_recommend_cannot_tell_apart_are_a_toss_up(plan) -> None:
-    """At the K and P that tune keeps, its verdict names those of the verdict of recommend."""
+    """Where K and P are no choice, its verdict names those of the verdict of recommend."""
     words = ["--config", str(ROOT / "examples/hospitals.toml")]
-    kept, known = (asked(plan, name, *words) for name in ("tune", "recommend"))
-    assert kept["verdict"]["status"] == "not-worth-it"
+    same = ["--local-steps", "20", "--group-rounds", "1"]
+    kept, known = (asked(plan, name, *words, *more) for name, more in (("tune", same), ("recommend", [])))
     assert known["verdict"]["status"] == "toss-up"
     named = {row["id"]: row["title"] for row in known["rows"]}
     first, _, said = kept["verdict"]["text"].partition(" is a toss-up for time with ")
@@ -730,23 +730,68 @@ def test_the_present_choice_says_which_of_its_numbers_were_assumed(plan) -> None
 
 
 def test_every_topology_of_a_toss_up_has_a_row(plan) -> None:
-    """With the cost that `recommend` gives it at the recommended K and P."""
+    """At its own best K and P: those that are found for it alone, with the cost that `recommend` gives it there."""
     fleet = ("--config", "examples/hospitals.toml", "--target", "5%")
     code, page, _ = plan("tune", *fleet)
-    found = json.loads(plan("tune", *fleet, "--json")[1])
+    found = asked(plan, "tune", *fleet)
     first, _, tossed = " ".join(page.split()).partition(" is a toss-up for time with ")
     names = {first.rpartition(" ")[2], *re.split(", | or ", tossed.partition(".")[0])}
     assert code == 0
-    assert len(names) == 4
+    assert len(names) == 3
     rows = {row["title"]: row for row in found["rows"] if row["toss_up"]}
     assert rows.keys() == names
-    (chosen,) = (row for row in found["rows"] if row["recommended"])
-    steps = ("--local-steps", str(chosen["local_steps"]), "--group-rounds", str(chosen["group_rounds"]))
-    there = json.loads(plan("recommend", *fleet, *steps, "--json")[1])["rows"]
     for name, row in rows.items():
-        (same,) = (one for one in there if one["title"] == name)
+        steps = ("--local-steps", str(row["local_steps"]), "--group-rounds", str(row["group_rounds"]))
+        (same,) = (one for one in asked(plan, "recommend", *fleet, *steps)["rows"] if one["title"] == name)
         assert row["time_seconds"]["value"] == pytest.approx(same["time_seconds"]["value"], rel=1e-9)
         assert re.search(rf"^  {name} .*(toss-up|recommended)", page, re.MULTILINE)
+        if not row["recommended"]:
+            alone = min(one["time_seconds"]["value"] for one in asked(plan, "tune", *fleet, "--topology", name)["rows"])
+            assert row["time_seconds"]["value"] <= 1.02 * alone
+
+
+CELLS = ("--groups", "40", "--clients-per-group", "50", "--uplink", "10Mbit/s", "--model-size", "5MB")
+CELLS += tuple(f"--server-{way}=1Gbit/s" for way in ("uplink", "downlink"))
+
+
+def test_every_row_of_a_page_says_why_and_no_toss_up_is_beaten_by_its_own_topology(plan) -> None:
+    """Star-Ring was shown at K of Star-Star, with 23 min and 61 GB, where 10 min and 40 GB were on the front."""
+    words = ("tune", *CELLS, "--link-sharing", "per-client")
+    found, page = asked(plan, *words), plan(*words)[1]
+    costs = {row["id"]: (row["time_seconds"], row["traffic_bytes"]) for row in plain(found)}
+    tossed = [row for row in found["rows"] if row["toss_up"]]
+    assert "star-ring" in {row["topology"] for row in tossed}
+    for one in tossed:
+        own = [costs[row["id"]] for row in found["rows"] if row["topology"] == one["topology"]]
+        assert not [cost for cost in own if all(a < b for a, b in zip(cost, costs[one["id"]], strict=True))]
+    shown = [line for line in page.partition("topology")[2].splitlines() if re.match("  (Star|Ring)-", line)]
+    assert len(shown) > 2
+    assert all(re.search(r"assumed|recommended|toss-up|less (time|traffic)", line) for line in shown)
+
+
+def test_a_gain_within_what_cannot_be_told_apart_is_said_to_be_that_in_the_verdict(plan) -> None:
+    """By the interval that `recommend` has for Ring-Ring over Ring-Star at the K and P that are advised."""
+    regions = ("-G", "4", "-M", "8", "--client-link", "datacenter", "--step-time", "0.05s", "--model-size", "100MB")
+    regions += tuple(f"--server-{way}=50Mbit/s" for way in ("uplink", "downlink"))
+    aim = ("--objective", "traffic")
+    found = asked(plan, "tune", *regions, "--set", "fleet.local_steps=10", *aim)
+    chosen, (given,) = recommended(found), (row for row in plain(found) if row["given"])
+    assert (chosen["topology"], given["topology"]) == ("ring-star", "ring-ring")
+    steps = ("-K", str(chosen["local_steps"]), "--target", str(found["target"]["value"]))
+    rows = {row["id"]: row["ratio"] for row in asked(plan, "recommend", *regions, *steps, *aim)["rows"]}
+    doubt = rows["ring-ring"]["low"] / rows["ring-ring"]["value"]
+    gain = given["traffic_bytes"] / chosen["traffic_bytes"]
+    assert gain > found["tune"]["error"]
+    assert gain * doubt < 1
+    assert given["toss_up"]
+    assert ", within the predictor's error. Ring-Star is a toss-up" in found["verdict"]["text"]
+
+
+def test_of_so_few_rounds_it_is_said_that_whole_ones_do_not_tell_choices_apart(plan) -> None:
+    found = asked(plan, "tune", *CELLS, "--objective", "traffic")
+    said = [one["text"] for one in found["warnings"] if one["text"].startswith("Choices that are predicted to need 1 ")]
+    assert recommended(found)["rounds"] == 1
+    assert len(said) == 1
 
 
 def test_where_nothing_costs_anything_no_choice_takes_less(plan) -> None:
