@@ -34,7 +34,7 @@ NICKNAMES = {
 OPTIONS = {option.lstrip("-"): field.symbol for field in FIELDS for option in field.options if field.symbol}
 MEANT = {
     r"heterogeneity|data|skew": r"(zeta|delta\d?)(/sigma)?|.*\^2/.*",
-    r"bandwidth|rates?|speed": r".*\.(up|down)",
+    r"bandwidth|rates?|speed": r".*\.(up|down|rate)",
     r".*(link|network).*": r".*link.*\.(up|down|latency)",
     r"availability.*": r"absence\..*",
 }
@@ -249,6 +249,22 @@ def inputs(question: Question, objective: Objective) -> dict[str, Input]:
     return {each.name: each for each in found}
 
 
+def link_rates(question: Question, found: Mapping[str, Input]) -> dict[str, Input]:
+    """Both rates of a link at once, in proportion: by that up, of the links that are among the inputs found."""
+    rates = {}
+    for link in question.network.named:
+        if (up := found.get(f"{link}.up")) is not None:
+            apply, name = partial(_asked, partial(_rerated, link)), f"{link}.rate"
+            rates[name] = replace(up, name=name, apply=apply, bends=())
+    return rates
+
+
+def moved_by(name: str) -> tuple[str, ...]:
+    """The numbers of the scenario that an input moves."""
+    link, _, part = name.rpartition(".")
+    return (f"{link}.up", f"{link}.down") if part == "rate" else (name,)
+
+
 def fixed(question: Question, found: Mapping[str, Input]) -> dict[str, str]:
     """Of inputs those that a pilot fixes, and why: it can be asked about other rounds, and about no other fleet."""
     data = {"sigma", *deviations(question), *ratios(question), *in_sigmas(question)}
@@ -338,6 +354,11 @@ def _missed(who: str, question: Question, at: float) -> Question:
     assert question.availability is not None  # noqa: S101 - only those in `Question.absences` are moved
     parts: dict[str, Any] = {who: 1 - at}
     return question.varied(availability=replace(question.availability, **parts))
+
+
+def _rerated(tier: str, question: Question, at: float) -> Question:
+    link = question.network.named[tier]
+    return question.varied(network=question.network.with_link(tier, up=at, down=link.down * at / link.up))
 
 
 def _relinked(tier: str, part: str, question: Question, at: float) -> Question:

@@ -23,6 +23,8 @@ from planner.decide.parameters import (
     inputs,
     is_drawn,
     is_quick,
+    link_rates,
+    moved_by,
     size_drawn,
 )
 from planner.decide.recommendation import SHARING
@@ -304,14 +306,15 @@ class _Grid:
 
 def _sides(question: Question, objective: Objective, asked: str) -> list[tuple[Input, str]]:
     """The two inputs, and the range written for each."""
-    every = {**inputs(question, objective), **in_sigmas(question)}
-    known, held = {**every, **inputs(question, "time")}, fixed(question, every)
+    found, timed = inputs(question, objective), inputs(question, "time")
+    every = {**found, **link_rates(question, found), **in_sigmas(question)}
+    known, held = {**every, **timed, **link_rates(question, timed)}, fixed(question, every)
     parts = [part.strip() for part in asked.split(",")]
     if len(parts) != 2:
         one = input_named(parts[0].partition("=")[0], known, "--map") if len(parts) == 1 else "client_link.up"
         other = "client_link.up" if one == "model_size" else "model_size"
         raise ScenarioError(f"--map: {asked!a:.60} is not two inputs. Write --map G,M or --map {one},{other}.")
-    found = []
+    axes = []
     for part in parts:
         name, _, span = part.partition("=")
         name = input_named(name, known, "--map")
@@ -321,10 +324,11 @@ def _sides(question: Question, objective: Objective, asked: str) -> list[tuple[I
             )
         if name in held:
             raise ScenarioError(f"--map: {input_words(name)} stays, as {held[name]}. Name another input.")
-        found.append((every[name], span.strip()))
-    if found[0][0].name == found[1][0].name:
-        raise ScenarioError(f"--map: {found[0][0].name} is both axes. Name two inputs.")
-    return found
+        axes.append((every[name], span.strip()))
+    across, upwards = (each.name for each, _ in axes)
+    if set(moved_by(across)) & set(moved_by(upwards)):
+        raise ScenarioError(f"--map: {across} and {upwards}: one number is on both axes. Name two inputs.")
+    return axes
 
 
 def _values(each: Input, span: str, cells: int) -> Array:

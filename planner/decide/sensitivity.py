@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from hflbounds.errors import HflBoundsError
@@ -12,7 +12,7 @@ from hflbounds.evaluate.compare import crossings
 from planner.decide import breakpoints as changes
 from planner.decide import participation, toss_up
 from planner.decide.advice import UNASKED, ask_sharing, assumptions
-from planner.decide.breakpoints import Line
+from planner.decide.breakpoints import FINE, Line
 from planner.decide.explain import known_values, target_of
 from planner.decide.nearest import WAYS, Way
 from planner.decide.parameters import (
@@ -26,6 +26,8 @@ from planner.decide.parameters import (
     inputs,
     is_drawn,
     is_quick,
+    link_rates,
+    moved_by,
     size_drawn,
 )
 from planner.decide.recommendation import SHARING
@@ -138,19 +140,19 @@ def flip(  # reason: one field of the answer after the other
         )
     followed, unmoved = _followed(question, objective, only)
     facts = ("sigma", *deviations(question))
-    walked, found = [], []
+    walked = {}
     for each in followed:
         progress(each.name)
-        along = changes.along(each, question, objective, competing, first, resolution)
-        walked.append(along)
-        found += [_change(side, along, question, scenario, first) for side in (along.below, along.above) if side]
+        walked[each.name] = changes.along(each, question, objective, competing, first, resolution)
+    walks = [one for one in walked.values() if only or _says_more(one, walked)]
+    found = [_change(side, one, question, scenario, first) for one in walks for side in (one.below, one.above) if side]
     unsaid = {SHARING} if is_open(SHARING, scenario) else ()  # which the first tie stands on, whatever is followed
     words = (word for word in other_words(question, scenario) if not only or word[0] in unsaid)
     settings = tuple(with_other_words(words, scenario, competing, first))
     found += [_turned(one, scenario) for one in settings if one.flips and one.parameter != "objective"]
     found.sort(key=lambda row: _nearness(row, scenario))
-    found = [_with_toss_up(row, walked, here, competing) for row in found]
-    lines = tuple(along.line for along in walked)
+    found = [_with_toss_up(row, walks, here, competing) for row in found]
+    lines = tuple(along.line for along in walks)
     every = len(competing) == len(question.topologies)
     told, named = _verdict(scenario, question, first, found, lines, every=every)
     found.sort(key=lambda row: row not in named)
@@ -347,7 +349,9 @@ def _next(question: Question, scenario: Scenario, rows: Sequence[Change]) -> Ite
     counts = [tier.size for tier in reversed(question.symbols) if free]
     near = [row for row in rows if row.distance is None or abs(row.distance) < math.log(SPAN)]  # a map shows it
     numbers = [row.parameter for row in near if row.method != "setting" and "/" not in row.parameter]
-    numbers = [name for name in numbers if not name.startswith("absence.")]  # no option is named so
+    numbers = [
+        name for name in numbers if not name.startswith("absence.") and not name.endswith(".rate")
+    ]  # no option is named so
     axes = list(dict.fromkeys((*numbers, *counts)))[:2]
     if near and len(axes) == 2:
         argv: tuple[str, ...] = ("...", "--map", ",".join(short.get(axis, axis) for axis in axes))
@@ -379,8 +383,10 @@ def posed(scenario: Scenario, among: Sequence[str]) -> tuple[Scenario, Question,
 
 def _followed(question: Question, objective: Objective, only: Sequence[str]) -> tuple[list[Input], dict[str, str]]:
     """The inputs to follow, and why others are not."""
-    found = inputs(question, objective)
-    every = {**found, **inputs(question, "time")}
+    found, every = (
+        {**some, **link_rates(question, some)} for some in (inputs(question, objective), inputs(question, "time"))
+    )
+    every = {**found, **every}
     only = [input_named(name, every, "--parameter") for name in only]
     unmoved = {}
     if objective not in CLOCKED and not question.partly_available:
@@ -392,6 +398,20 @@ def _followed(question: Question, objective: Objective, only: Sequence[str]) -> 
     unmoved |= fixed(question, found)
     kept = [each for name, each in found.items() if name not in unmoved and (not only or name in only)]
     return kept, {name: why for name, why in unmoved.items() if not only or name in only}
+
+
+def _says_more(one: changes.Walked, walked: Mapping[str, changes.Walked]) -> bool:
+    """Whether an input that moves two others at once changes the answer nearer than either; True for all others."""
+    parts = [walked[name] for name in moved_by(one.input.name)]
+    if parts != [one] and not (one.below or one.above):
+        return len(one.line.stretches) > 1
+    return parts == [one] or any(_away(one, side) < min(_away(part, side) for part in parts) - FINE for side in (-1, 1))
+
+
+def _away(one: changes.Walked, side: int) -> float:
+    """How far the nearest change of a rate is on a side, as the logarithm of the factor; infinite where none is."""
+    change = one.above if side > 0 else one.below
+    return abs(math.log(change.at / one.input.value)) if change else math.inf
 
 
 def _change(

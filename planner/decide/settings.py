@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from planner.cost.round import CostError
-from planner.decide.parameters import Perturbed
+from planner.decide.parameters import Perturbed, moved_by
 from planner.decide.recommendation import SHARING
 from planner.decide.verdict import sharing_is_open, standing
 from planner.io.answers import Quantity
@@ -131,5 +131,5 @@ def is_open(parameter: str, scenario: Scenario) -> bool:
 
 def is_assumed(parameter: str, scenario: Scenario) -> bool:
     """Whether nobody gave a parameter."""
-    known = scenario.known.get(parameter)
-    return known is not None and known.origin == "default"
+    known = [scenario.known.get(name) for name in moved_by(parameter)]
+    return all(one is not None and one.origin == "default" for one in known)

@@ -8,7 +8,7 @@ from decimal import ROUND_CEILING, Context
 
 from hflbounds.topology import Topology, plural
 
-LINK_PARTS = {"up": "uplink", "down": "downlink", "latency": "latency"}
+LINK_PARTS = {"up": "uplink", "down": "downlink", "latency": "latency", "rate": "link"}
 NAMES = {
     **{f"{who}_link.{part}": f"{who} {word}" for who in ("client", "server") for part, word in LINK_PARTS.items()},
     "client_link.sharing": "link sharing",
@@ -45,7 +45,7 @@ def input_words(parameter: str, tiers: Sequence[str] = ()) -> str:
     >>> input_words("link1.up"), input_words("link1.sharing")
     ('tier 1 uplink', 'sharing of tier 1 links')
     """
-    if named := re.fullmatch(r"link(\d)\.(up|down|latency|sharing|hop)", parameter) if not tiers else None:
+    if named := re.fullmatch(r"link(\d)\.(up|down|latency|rate|sharing|hop)", parameter) if not tiers else None:
         words = NAMES[f"server_link.{named[2]}"].replace("servers", f"nodes of tier {named[1]}")
         return words.replace("server", f"tier {named[1]}")
     return _of_tier(parameter, tiers) or NAMES.get(parameter, parameter.replace("_", " "))

@@ -13,7 +13,7 @@ from planner.decide.sensitivity import Change, Flips, lasts_until
 from planner.decide.settings import Setting
 from planner.io.answers import Verdict
 from planner.io.listings import Listing, listing
-from planner.io.wording import counted, join_with_limit, names_or, one_of, percent, share, times, title
+from planner.io.wording import counted, join, join_with_limit, names_or, one_of, percent, share, times, title
 from planner.io.wording import names as join_names
 from planner.report.document import COLUMNS as WIDE
 from planner.report.document import Cell, Column, Document, Figure, Section, Sentences, Table, numeric
@@ -104,7 +104,16 @@ def _facts(answer: Flips, shown: int) -> Iterator[tuple[str, str]]:
     yield from _inside(answer)
     if (moved := answer.flip.with_sigma) and any(row.parameter == "sigma" for row in answer.rows):
         yield "Sigma", f"moves {join_with_limit(moved)} with it, which are multiples of it"
+    if apart := _in_proportion(answer):
+        yield "Links", f"{join(apart)}: the uplink, with the downlink in proportion"
     yield from shortened_to("Limits", list(_limits(answer)))
+
+
+def _in_proportion(answer: Flips) -> list[str]:
+    """Links that are followed both ways at once, and have two rates."""
+    both = (line.parameter.removesuffix("rate") for line in answer.flip.lines if line.parameter.endswith(".rate"))
+    rates = {link: [answer.scenario[f"{link}{part}"].value for part in ("up", "down")] for link in both}
+    return [answer.words(f"{link}rate") for link, (up, down) in rates.items() if up != down]
 
 
 def _limits(answer: Flips) -> Iterator[str]:
@@ -195,8 +204,9 @@ def _sections(answer: Flips) -> Iterator[Section]:
     none = Sentences("No input has one in the range that was looked at: --explain unchanged.", indent=2)
     yield Section("break-even", "Break-even points", (whole.of(filled) if rows else none,))
     still = "No change along" if len(answer.flip.first) < 2 else "No topology outside the toss-up leads along"
+    ties = f"Ranges in which a topology is best, or within {percent(answer.flip.resolution)} of it"
     texts = {
-        ("stretches", "Ranges in which a topology is best"): _stretches(answer),
+        ("stretches", ties): _stretches(answer),
         ("unchanged", still): (
             f"{answer.words(n.parameter)}: {format_amount(n.low, n.unit)} to {format_amount(n.high, n.unit)}"
             f"{', though ties change within' * (len(n.stretches) > 1)}"

@@ -595,6 +595,39 @@ def test_a_setting_leads_where_the_nearest_number_is_far() -> None:
     assert any(first.startswith(f"{input_words(r.parameter)} {r.break_even} ") for r in found.rows if not r.distance)
 
 
+REGIONS = {"groups": 6, "clients_per_group": 10, "uplink": "20Mbit/s", "objective": "time"}
+REGIONS |= {"link_sharing": "per-client"}
+
+
+@pytest.mark.usefixtures("untossed", "few_draws")
+@pytest.mark.parametrize("times_up", [1, 5])
+def test_both_rates_of_a_link_move_at_once_and_scenarios_with_both_have_that_answer(times_up: int) -> None:
+    """A faster line is faster both ways; along it the answer changes nearer than along either rate alone."""
+    rates = {"network.server_link.up": "200Mbit/s", "network.server_link.down": f"{200 * times_up}Mbit/s"}
+    found = planner.flip(**REGIONS, settings=rates)
+    near = {row.parameter: row for row in found.rows if row.distance and row.parameter.startswith("server_link.")}
+    both = near.pop("server_link.rate")
+    assert (both.now, both.method, both.best_beyond) == (200e6, "exact", ("star-ring",))
+    assert near
+    assert all(abs(both.distance) < abs(row.distance) for row in near.values())
+    assert bool(re.search(r"Links[^:]*server link: the uplink", str(found))) == (times_up > 1)
+    for factor, best in ((1.01, "star-star"), (0.99, "star-ring")):
+        at = factor * both.break_even
+        there = {key: f"{at * (times_up if key.endswith('down') else 1):.1f}bit/s" for key in rates}
+        answer = planner.recommend(**REGIONS, settings=there, details=False)
+        assert min(answer.ranking, key=lambda row: row.time_seconds).id == best
+    alone = planner.flip(**REGIONS, settings=rates, parameter=["server link"])
+    assert [row.id for row in alone.rows if row.method != "setting"] == [both.id]
+    assert not [part for step in found.next for part in step.argv if "server_link" in part]
+
+
+def test_a_map_has_both_rates_of_a_link_as_one_axis() -> None:
+    told = scenario(G=6, M=10, H="both", up="20Mbit/s", server="broadband", objective="time", **SHARP)
+    assert phase(told, "server_link=200kbit/s:20Mbit/s,model_size", cells=3).x.parameter == "server_link.rate"
+    with pytest.raises(ScenarioError, match="one number is on both axes"):
+        phase(told, "server_link,server_uplink")
+
+
 @pytest.mark.usefixtures("untossed")
 def test_a_number_leads_where_it_is_close_and_says_how_far() -> None:
     rates = {"network.server_link.up": "20Mbit/s", "network.server_link.down": "20Mbit/s"}
@@ -742,6 +775,7 @@ def test_bad_questions_are_refused_with_the_way_out() -> None:
     for asking, words in (
         ("G", "two inputs"),
         ("G,G", "both axes"),
+        ("server_link,server_uplink", "--objective time"),
         ("G,speed", "not one of"),
         ("G=1:x,M", "whole|number"),
         ("G=5:2,M", "rise"),
@@ -1314,4 +1348,6 @@ def test_ranges_without_a_change_are_a_section_too() -> None:
     """The page of `flip` lists it, and it was refused as none."""
     still = planner.flip(G=3, M=4, heterogeneity="inter", link_sharing="per-client", parameter=["latency"])
     assert all(len(line.stretches) == 1 for line in still.flip.lines)
-    assert "the whole range of every input that was followed." in " ".join(still.explain("stretches").split())
+    said = " ".join(still.explain("stretches").split())
+    assert "the whole range of every input that was followed." in said
+    assert "Ranges in which a topology is best, or within 2 % of it" in said  # and not the best alone
