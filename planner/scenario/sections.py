@@ -11,7 +11,7 @@ from hflbounds.topology import TierSymbols, branches, tier_symbols
 from planner.data import heterogeneity
 from planner.errors import ScenarioError
 from planner.io.intervals import Spread
-from planner.io.wording import join, percent
+from planner.io.wording import join, percent, two
 from planner.scenario import availability
 from planner.scenario.fields import FOOTPRINT, ROUNDS, Order, Span
 from planner.scenario.footprint import BYTES_PER_GB, J_PER_KWH, Coefficient, Preset, Rates, of_number
@@ -602,9 +602,9 @@ def _of_file(form: heterogeneity.Heterogeneity, sigma: float, warnings: list[str
     measured = form.measured
     assert measured is not None  # noqa: S101 - by construction
     value, low, high = measured.ratio
-    said = "delta = 0" if value is None else f"zeta^2/delta^2 = {value:.3g}"
+    said = "delta = 0" if value is None else f"zeta^2/delta^2 = {two(value)}"
     if value is not None and low is not None and high is not None:
-        said += f" (95 % {low:.2g} to {high:.2g})"
+        said += f" (95 % {two(low)} to {two(high)})"
     if measured.absolute:
         return "estimated", f"{form.text}: {said}"
     only = f"Label counts give only {said}."

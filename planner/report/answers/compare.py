@@ -301,7 +301,9 @@ def _topologies(answer: Compared, most: int) -> Table:
 def _facts(answer: Compared, listed: int) -> Iterator[tuple[str, str]]:
     left = len(answer.rows) - listed
     if left > 0:
-        yield "More", f"{counted(left, 'difference')}: --explain differences"
+        too = max(len(answer.verdict.best) - listed, 0)
+        deciding = f", {too} that decide{'s' * (too == 1)} too" * bool(too)
+        yield "More", f"{counted(left, 'difference')}{deciding}: --explain differences"
     sides = answer.compare["sides"]
     targets = [side["target"] for side in sides]
     if targets[0] != targets[1] and all(targets):
@@ -344,7 +346,7 @@ def _details(found: Contrast) -> Iterator[tuple[str, Iterable[str]]]:
     yield "differences", map(_alone, found.alone)
     sides = ((side.name, side.answer.target) for side in (found.first, found.second))
     yield "targets", (f"{name}: {target.defined_by}." for name, target in sides if target)
-    if found.error > 1:
+    if any(one["within_error"] is not None for one in _ratios(found).values()):
         yield "ratios", (OF_ERROR.format(two(found.error)),)
     if found.jointly:
         yield "jointly", (f"Together, and none spared: {', '.join(found.jointly)}.",)

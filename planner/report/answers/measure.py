@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -22,7 +22,7 @@ from planner.io import frames, text
 from planner.io.answers import Caution, NextStep, Quantity, Told, Verdict
 from planner.io.parts import Part, field, finite
 from planner.io.progress import progress
-from planner.io.wording import counted, percent, several, shortened
+from planner.io.wording import counted, percent, several, shortened, two
 from planner.report.document import Cell, Column, Document, Table
 from planner.report.page import told
 
@@ -337,8 +337,8 @@ def _sentence(data: Mapping[str, Any], rows: Sequence[Deviation]) -> str:
 
 def document(answer: Measurement) -> Document:
     """Lay a measurement out."""
-    data, two = answer.measure, len(answer.rows) == 2
-    names = {"delta": "between groups", "zeta": "within groups"} if two else {}
+    data = answer.measure
+    names = {"delta": "between groups", "zeta": "within groups"} if len(answer.rows) == 2 else {}
     numbers = (Column("measured", "number"), Column("95 % interval", left=True), Column("share", "share"))
     rows: list[tuple[Cell, ...]] = [
         (names.get(row.id, row.tier), f"{row.id}^2", f"{row.squared:.3g}", _ends(row.squared), row.share)
@@ -346,7 +346,7 @@ def document(answer: Measurement) -> Document:
     ]
     if data["ratio"]["value"] is not None:
         ratio = data["ratio"]
-        rows.append(("ratio", "zeta^2/delta^2", f"{ratio['value']:.3g}", _ends(_measured_as(ratio, 0.95), 2), ""))
+        rows.append(("ratio", "zeta^2/delta^2", two(ratio["value"]), _ends(_measured_as(ratio, 0.95), two), ""))
     table = Table((Column("deviation, squared"), Column(""), *numbers), tuple(rows))
     return told(answer, table, kind="Heterogeneity", facts=_facts(answer))
 
@@ -428,6 +428,6 @@ def _concentration(part: Mapping[str, Any] | None) -> str:
     return f"{part['value']:.3g} (95 % {part['low']:.3g} to {high})"
 
 
-def _ends(number: Quantity, digits: int = 3) -> str:
+def _ends(number: Quantity, write: Callable[[float], str] = "{:.3g}".format) -> str:
     """Write an interval; that of the ratio, which `recommend` draws with fewer samples, is known to two digits."""
-    return "" if number.low is None or number.high is None else f"[{number.low:.{digits}g}, {number.high:.{digits}g}]"
+    return "" if number.low is None or number.high is None else f"[{write(number.low)}, {write(number.high)}]"

@@ -524,6 +524,9 @@ def _searched(answer: Recommendation, letter: str, rows: Sequence[Division]) -> 
     )
     heading = f"By {'number of groups' if letter == 'G' else letter}, the best that was tried of each"
     yield Table(columns, cells, heading, best=frozenset(i for i, row in enumerate(shown) if row.tie == 1))
+    one_tier = [1 in (row.groups, row.clients_per_group) for row in rows if row.tie == 1]
+    if letter == "G" and any(one_tier) and not all(one_tier):
+        yield Sentences("One group, and groups of one client, are one tier, which the verdict leaves aside.", "dim")
     if left := len(rows) - len(shown):
         yield Sentences(f"{left} more, none better: --format json", "dim")
 

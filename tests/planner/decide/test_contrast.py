@@ -240,6 +240,11 @@ def test_what_decides_only_jointly_is_said(files: tuple[Path, Path]) -> None:
     assert "<- together" in " ".join(cell or "" for row in document(answer).table.texts() for cell in row)
     many = answered(replace(full, jointly=keys * 3)).verdict.text  # "and 3 more decide together" read as if three did
     assert many.startswith("6 differences decide together: ")
+    some = tuple(replace(full.alone[0], key=f"fleet.n{i}") for i in range(7))
+    hidden = answered(replace(full, alone=some, jointly=tuple(one.key for one in some[:6])))
+    page = str(hidden)
+    left = len(some) - page.count("<- together")
+    assert f"More  {left} differences, {left - 1} that decide" in re.sub("More +", "More  ", page)
 
 
 FACTORY = """
@@ -396,6 +401,7 @@ def test_ratios_within_the_predictors_error_are_said(tmp_path: Path) -> None:
     exact = planner.compare(paths[0], slower)
     assert {one["within_error"] for one in exact.compare["ratios"].values()} == {None}
     assert "predictor's error" not in str(exact)
+    assert "ratios" not in exact.details
 
 
 def test_tiers_of_a_file_are_told_by_their_names(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -169,6 +170,9 @@ def test_one_group_is_one_tier_and_is_not_taken_where_groups_take_as_much() -> N
         f"{advice} Else take 2 groups of 6, the fewest of a toss-up of 2 to 6. Toss-up for time: Star-Star"
     )
     assert answer.verdict.text.count("FedAvg") == 1
+    tied = re.findall(r"^ *= +(\d+)", answer.explain("counts"), re.M)
+    assert (tied[0], tied[-1]) == ("1", "12")  # beside a toss-up of 2 to 6
+    assert "are one tier, which the verdict leaves aside." in " ".join(answer.explain("counts").split())
 
 
 def test_groups_that_are_free_are_not_taken_where_none_are_needed_also_beside_shared_links() -> None:

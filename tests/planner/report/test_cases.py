@@ -77,7 +77,9 @@ def test_words_for_sharing_lead_to_its_modes(word: str, mode: str) -> None:
 def test_measure_and_recommend_write_one_interval_of_the_ratio() -> None:
     said = " ".join(planner.recommend(data="examples/hospitals.csv").explain("warnings").split())
     low, high = said.partition("(95 % ")[2].partition(")")[0].split(" to ")
-    assert f"[{low}, {high}]" in str(planner.measure("examples/hospitals.csv"))
+    value = said.partition("zeta^2/delta^2 = ")[2].partition(" ")[0]
+    assert re.search(rf"{value} +\[{low}, {high}\]", str(planner.measure("examples/hospitals.csv")))
+    assert {len(one.replace(".", "").lstrip("0")) for one in (value, low, high)} == {2}
 
 
 @pytest.mark.usefixtures("unflipped")
