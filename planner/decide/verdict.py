@@ -286,7 +286,8 @@ def faster(
     ahead = [(amount, one) for amount, one in amounts if amount * (1 + scenario.resolution) < least]
     unwaiting = [(amount, one) for amount, one in amounts if isinstance(one, Clocked) and not one.waits]
     among = ahead or [(amount, one) for amount, one in unwaiting if amount <= ABOUT * least]
-    among = among or [(amount, one) for amount, one in amounts if amount <= least * (1 + scenario.resolution)]
+    if question.network.tiers == question.depth:
+        among = among or [(amount, one) for amount, one in amounts if amount <= least * (1 + scenario.resolution)]
     if not least or not among:
         return None
     amount, who = min(among, key=lambda pair: pair[0])

@@ -267,6 +267,7 @@ def test_a_star_of_stars_without_group_servers_is_said_to_be_one_tier(changes: d
     """Two rows were one algorithm, and nothing said so."""
     answer = planner.recommend(**{"G": 3, "M": 4, "tiers": 1, "link_sharing": "per-client", "P": 1, **changes})
     assert ("Without group servers Star-Star is FedAvg." in answer.verdict.text) == same
+    assert "save none" not in answer.verdict.text
     if same:
         assert answer.row("star-star").time_seconds == pytest.approx(answer.row("fedavg").time_seconds, rel=1e-9)
 
