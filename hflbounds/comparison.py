@@ -93,7 +93,14 @@ class Comparison:
         if self.condition.smaller == "depends":
             return rf"{left} < {right} \iff {self.inequality()}"
         signs = {"first": r"\le", "second": r"\ge", "equal": "=", "open": r"\;?\;"}
-        return f"{left} {signs[self.condition.smaller]} {right}"
+        zero = rf", \text{{ equal only where }} {self.equality()}" if self.equality() else ""
+        return f"{left} {signs[self.condition.smaller]} {right}{zero}"
+
+    def equality(self) -> str:
+        """LaTeX of where alone two bounds are equal of which one is never the larger; "" where they nowhere are."""
+        if self.condition.smaller not in ("first", "second"):
+            return ""
+        return r" \text{ or } ".join(f"{tex(side)} = {tex(value)}" for side, value in map(_zero, self.condition.equal_where))
 
     def inequality(self) -> str:
         """LaTeX of the condition for the first bound to be the smaller one; "" where there is none."""
@@ -121,7 +128,7 @@ class Comparison:
         apart = self._steps_differ
         common = "at every step that both allow" if apart else "at every common step"
         at = common if self._step_matters else "whatever the quantities are"
-        zero = " or ".join(f"{markup.unicode(tex(factor))} = 0" for factor in found.equal_where)
+        zero = markup.unicode(self.equality())
         zero = f"; equal only where {zero}" if zero and len(zero) < LONGEST else ""
         said = []
         if found.smaller in ("first", "second"):
@@ -347,6 +354,13 @@ def _limit(bound: Bound) -> float | None:
             return None
         found = min(found, float(one.rhs.value({"L": 1.0})))
     return found
+
+
+def _zero(factor: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """Both sides of an equation by which a factor vanishes: a letter and its value, where that is all of it."""
+    letter = next(iter(factor.free_symbols))
+    alone = factor.diff(letter) == 1 and len(factor.free_symbols) == 1
+    return (letter, -factor.subs(letter, 0)) if alone else (factor, 0 * letter)
 
 
 def tex(expression: Any) -> str:

@@ -16,6 +16,7 @@ LATEX = {
     **{"–": "--", "—": "---", "’": "'", "‘": "`", "“": "``", "”": "''", "…": r"\dots{}"},
     **{"≤": r"\ensuremath{\le}", "≥": r"\ensuremath{\ge}", "×": r"\ensuremath{\times}", "·": r"\ensuremath{\cdot}"},
     **{"²": r"\ensuremath{^2}", "³": r"\ensuremath{^3}", "→": r"\ensuremath{\to}", "∞": r"\ensuremath{\infty}"},
+    **{"−": r"\ensuremath{-}", "≠": r"\ensuremath{\ne}"},
     **{letter: rf"\ensuremath{{\{name}}}" for name, letter in markup.GREEK.items()},
 }
 

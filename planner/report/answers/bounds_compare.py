@@ -76,10 +76,12 @@ def _page(found: Comparison) -> Listing:
         label = "each at its best step" if found.tuned else "at the step given"
         blocks.append(Table(columns, shown, label=label, best=best, indent=2))
         blocks += _silent(shown)
-    inequality = options.formula(found.inequality()) if found.inequality() else ""
-    condition = Table((Column("the first is smaller exactly where"),), ((inequality,),), indent=2, apart=False)
+    tex = found.inequality() or found.equality()
+    inequality = options.formula(tex) if tex else ""
+    what = "the first is smaller exactly where" if found.inequality() else "the two are equal only where"
+    condition = Table((Column(what),), ((inequality,),), indent=2, apart=False)
     short = [condition] * (0 < len(inequality) <= CONDITION)
-    long = [("Condition", "the first is smaller exactly where: --explain condition")] * (len(inequality) > CONDITION)
+    long = [("Condition", f"{what}: --explain condition")] * (len(inequality) > CONDITION)
     facts = [("First", found.first.id), ("Second", found.second.id)] * bool(cells or inequality) + long
     facts += [("Crossings", listed([f"{x:.10g}" for x in found.crossings]))] * bool(found.crossings)
     whole = Section("condition", "Condition", (condition,) * bool(inequality))

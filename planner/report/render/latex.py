@@ -4,22 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hflbounds.typeset.wording import LATEX
 from planner.report.document import Document, Facts, Figure, Table, Typeset
 
-SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-}
+SPECIAL = {letter: tex for letter, tex in LATEX.items() if letter not in '|"`'}  # which its fonts have
 HEADS = {
     "eta_eff": r"$\tilde\eta$",
     "eta": r"$\eta$",

@@ -736,3 +736,16 @@ def test_the_next_command_names_all_that_a_value_needs_where_they_are_few(plan) 
     out = " ".join(plan("show", RING)[1].split())
     assert "a value needs 11 of them: --explain letters" in out and "--set NAME=N ..." in out
     assert "--set G=NUMBER" not in out  # it alone was refused
+
+
+def test_where_two_bounds_are_equal_is_latex_in_latex(plan) -> None:
+    """It was a comment, and the letters of a caption stopped pdfLaTeX."""
+    stars, rings = "zhou2026.thm1.star-star", "zhou2026.thm1.ring-star"
+    body = "\n".join(
+        row for row in plan("compare", rings, stars, "-f", "latex")[1].splitlines() if not row.startswith("%")
+    )
+    assert body.isascii() and r"\caption{Bounds: zhou2026.thm1.ring-star is at most" in body
+    assert (
+        r"$G = 1 \text{ or } G K M \zeta^{2} + G M \sigma^{2} + G P \sigma^{2} + K M \zeta^{2} + M \sigma^{2} = 0$"
+        in body
+    )
