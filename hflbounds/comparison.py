@@ -100,7 +100,8 @@ class Comparison:
         """LaTeX of where alone two bounds are equal of which one is never the larger; "" where they nowhere are."""
         if self.condition.smaller not in ("first", "second"):
             return ""
-        return r" \text{ or } ".join(f"{tex(side)} = {tex(value)}" for side, value in map(_zero, self.condition.equal_where))
+        sides = map(_zero, self.condition.equal_where)
+        return r" \text{ or } ".join(f"{tex(side)} = {tex(value)}" for side, value in sides)
 
     def inequality(self) -> str:
         """LaTeX of the condition for the first bound to be the smaller one; "" where there is none."""
