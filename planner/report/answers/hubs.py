@@ -129,8 +129,7 @@ def _changes(answer: Hubs) -> Iterator[str]:
     local = next((one["mean_deviation"] for one in answer.hubs["others"] if one["protocol"] == "EL-Local"), None)
     if answer.verdict.best != ("el-local",) and local is not None and used is not None and local < used:
         [faster] = verdicts("hsl-mean")
-        won = f"faster in {faster.holds} of {faster.of} runs"
-        yield f"the nodes' mean model used, not each one's own -> EL-Local ({won})"
+        yield f"nodes' mean as the model -> EL-Local (faster in {faster.holds} of {faster.of} runs)"
 
 
 def _rows(found: Answer) -> tuple[Communication, ...]:

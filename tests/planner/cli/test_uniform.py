@@ -174,7 +174,7 @@ def test_the_example_of_a_code_gives_it(plan, code: str, monkeypatch: pytest.Mon
         ),
         ("recommend -G 3 -M 3 --client-link 6g", "E027", "help: Did you mean 5g or 4g?"),
         ("recommend -G 3 -M 3 --client-link dsl", "E027", "help: Write one of these."),
-        ("recommend -G 3 -M 3 --client-link 20Mbit/s", "E027", "--set network.client_link.up=20Mbit/s."),
+        ("recommend -G 3 -M 3 --client-link 20Mbit/s", "E027", "--uplink 20Mbit/s"),
         (
             "recommend -G 3 -M 3 --availability 1.2",
             "E021",
