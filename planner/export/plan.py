@@ -98,7 +98,8 @@ class Plan:
             lines += [] if value is None else [f"{name} = {float(value)!r}"]
         goal = answer.scenario["target"].value
         aim = repr(float(goal)) if isinstance(goal, int | float) else _toml(str(goal))
-        lines += [f"metric = {_toml(answer.metric)}", f"target = {aim}"]
+        error = "  # test error: 1 - accuracy" * (answer.metric == "accuracy")
+        lines += [f"metric = {_toml(answer.metric)}", f"target = {aim}{error}"]
         lines += ["", "[clients]  # the groups of each, top first, joined by /"]
         lines += [f"{_toml(name)} = {_toml('/'.join(path))}" for name, path in self.clients.items()]
         if self.weights:

@@ -366,7 +366,8 @@ class Answer(Kept):
 
     def words(self, parameter: str) -> str:
         """Write a key of the scenario for people, with the names of its tiers."""
-        return input_words(parameter, self.tier_names)
+        by_error = parameter == "target" and self.metric == "accuracy"
+        return "target test error" if by_error else input_words(parameter, self.tier_names)
 
     def row(self, id_: str) -> Any:
         """Return the row of an id.

@@ -68,9 +68,9 @@ def piloted(question: Question, pilot: Pilot, metric: str | None) -> Question:
     known = {
         t: tree for t, tree in question.topologies.items() if (one := pilot.runner(t)) is not None and one.envelope
     }
-    if pilot.reference not in known or pilot.reference != next(iter(known)):
+    if pilot.reference not in known or pilot.reference != next(iter(known)) or not pilot.targets:
         raise ScenarioError(
-            f"--pilot: {title(pilot.reference)}, which rounds are relative to, has no curve in it. "
+            f"--pilot: {title(pilot.reference)}, which rounds are relative to, has no curve in it below the start. "
             "Run `hfl-plan pilot` again."
         )
     whose = Piloted(question.predictor, pilot, question.values)
@@ -86,8 +86,8 @@ def piloted(question: Question, pilot: Pilot, metric: str | None) -> Question:
         raise ScenarioError(
             f"--pilot: {title(pilot.reference)} came to {pilot.metric} {pilot.targets[-1].value:.3g} in its "
             f"{pilot.rounds} rounds, and this target takes over {FURTHEST} times as many, if it is met. Give a target "
-            f"nearer to {pilot.targets[-1].value:.3g}, --rounds {FURTHEST * pilot.rounds} or fewer, or run "
-            f"`hfl-plan pilot ... --rounds {8 * pilot.rounds}`, or more until it comes that near."
+            f"nearer to {pilot.targets[-1].value:.3g}, or in its place --rounds {FURTHEST * pilot.rounds} or fewer, or "
+            f"run `hfl-plan pilot ... --rounds {8 * pilot.rounds}`, or more until it comes that near."
         )
     return found
 

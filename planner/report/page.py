@@ -366,11 +366,20 @@ def _in_words(answer: Answer, known: Sequence[Sensitivity]) -> Iterator[str]:
         yield said + _held(answer, one)
 
 
+def as_asked(answer: Answer, one: Sensitivity) -> Sensitivity:
+    """A target by accuracy, which is followed as a test error, as it can be typed."""
+    if (one.parameter, answer.metric) != ("target", "accuracy"):
+        return one
+    ends = {name: getattr(one, name) for name in ("now", "break_even", "toss_up")}
+    turned = {name: 1 - at for name, at in ends.items() if isinstance(at, float)}
+    return one.replaced(parameter="target_accuracy", unit="%", **turned)
+
+
 def change_in(answer: Answer, one: Sensitivity) -> str:
     """Say one break-even point of an answer, with the names of its rows and tiers."""
     rows = (row.__dict__ for row in answer.rows if not isinstance(row, Mapping))  # those of a listing have no titles
     titles = {row["id"]: row.get("title", "") for row in rows if "id" in row}
-    first = answer.verdict
+    first, one = answer.verdict, as_asked(answer, one)
     while first.cases:  # changes are followed from the first
         first = first.cases[0]
     return unserved_in(answer, change(one, titles, first.best, answer.words), one.parameter, one.break_even)

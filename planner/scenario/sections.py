@@ -477,7 +477,7 @@ def _in_its_own_terms(written: Written, measured: heterogeneity.FromFile | None)
     if metric == "loss" and (pilot or (measured is not None and measured.first is not None)):
         return Known.given(value)
     if metric == "accuracy" and pilot:
-        return replace(Known.given(1 - value), note=f"a test accuracy of {value.reading}")
+        return replace(Known.given(round(1 - value, 12)), note=f"a test accuracy of {value.reading}")
     way = f"`hfl-plan pilot HOOK.py --metric {metric} -o pilot.json` and --pilot pilot.json"
     if metric == "loss":
         raise ScenarioError(

@@ -417,6 +417,7 @@ FORMATS: dict[str, Callable[[float], str]] = {
     "s": format_duration,
     "J": format_energy,
     "kg": format_mass,
+    "%": lambda share: f"{100 * share:.3g} %",
 }
 
 
