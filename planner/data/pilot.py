@@ -104,8 +104,9 @@ class Runner(Part):
     loss: list[list[Number]] = field("by seed of the comparison, after 0, 1 ... rounds")
     accuracy: list[list[Number]] = field("the same on the test; empty without one")
     envelope: list[float] = field(
-        "the metric after 0, 1 ... rounds, smoothed, at the best rate for each on the tuning seeds: the "
-        "best so far. Empty where the topologies were not compared"
+        "the metric after 0, 1 ... rounds, smoothed, as a mean over the seeds of the comparison: the best so far, of "
+        "the reference no better than at the end. A rate that is good early counts by how much better it was on the "
+        "tuning seeds. Empty where the topologies were not compared"
     )
     final: Interval | None = field("of the metric after the last round, smoothed")
 
@@ -119,8 +120,8 @@ class Beside(Runner):
     at_nodes: bool = field("whether curves are the mean over the nodes' own models")
     times: list[float] = field(
         "of every number of its curves, in tasks of a region of slowdown 1: after each step of its server. Empty where "
-        "curves are after 0, 1 ... rounds. With times the envelope is how fresh seeds at the best rate did against the "
-        "reference's",
+        "curves are after 0, 1 ... rounds. With times a rate counts that was good early by how much better it made the "
+        "reference",
         default_factory=list,
     )
 
@@ -143,7 +144,9 @@ class Target(Part):
     rounds: dict[str, Number] = field(
         "by topology, at the pace of its last round where it did not get there; null without any gain"
     )
-    ratios: dict[str, Interval | None] = field("rounds over the reference's, by topology")
+    ratios: dict[str, Interval | None] = field(
+        "rounds over the reference's own to this value, by topology; the interval is for one training with other noise"
+    )
     beside: dict[str, Number] = field("the rounds of systems beside the trees", default_factory=dict)
     beside_ratios: dict[str, Interval | None] = field("their ratios", default_factory=dict)
     times: dict[str, Interval | None] = field(

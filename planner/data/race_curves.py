@@ -13,12 +13,19 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+SAME = 1e-12  # logarithms that differ by less are one: a level that a curve had is read back from its logarithm
 Curve = Sequence[float] | NDArray[np.float64]
 
 
 def never_rising(curve: Curve) -> NDArray[np.float64]:
     """The best so far, round by round."""
     return np.minimum.accumulate(np.asarray(curve, dtype=np.float64))
+
+
+def kept(curve: Curve) -> NDArray[np.float64]:
+    """The best so far, but no better than at the end; that alone where the end is no gain."""
+    best = never_rising(curve)
+    return np.maximum(best, curve[-1]) if curve[-1] < curve[0] else best
 
 
 def value_at(curve: Curve, rounds: float) -> float:
@@ -37,30 +44,31 @@ def crossing(curve: Curve, level: float) -> float:
     if level <= 0 < min(curve):
         return math.inf
     goal = math.log(level) if min(curve) > 0 else level
-    below = np.flatnonzero(scaled <= goal)
+    below = np.flatnonzero(scaled <= goal + SAME * (min(curve) > 0))
     if not len(below):
         return math.inf
     r = int(below[0])
     if r == 0:
         return 0.0
     before, after = float(scaled[r - 1]), float(scaled[r])
-    return float(r) if not math.isfinite(before) else r - 1 + (before - goal) / (before - after)
+    return float(r) if not math.isfinite(before) else r - 1 + min(1.0, (before - goal) / (before - after))
 
 
 def rounds_like(reference: Curve, curve: Curve, rounds: float, times: Curve | None = None) -> float:
     """Rounds in which a curve has what the reference has after so many.
 
     A curve that does not get there so far is taken to go on at the pace it has: where in all its rounds ``h`` it has
-    what the reference has after ``m``, its ratio is ``h / m``. Infinite where it has gained nothing.
+    what the reference first has after ``m``, its ratio is ``h / m``. Infinite where it has gained nothing.
 
     Neither rises anywhere, and both are over the same rounds; or the curve is over ``times``, and so is the answer.
     """
-    found = crossing(curve, value_at(reference, rounds))
+    level = value_at(reference, rounds)
+    found = crossing(curve, level)
     if math.isfinite(found):
         return found if times is None else float(np.interp(found, range(len(times)), times))
     last = len(curve) - 1 if times is None else float(times[-1])
     gained = crossing(reference, float(curve[-1]))
-    return math.inf if gained == 0 else rounds * last / gained
+    return math.inf if gained == 0 else min(rounds, crossing(reference, level)) * last / gained
 
 
 def _scaled(curve: Curve) -> tuple[NDArray[np.float64], Callable[[float], float]]:

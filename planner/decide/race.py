@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from planner.data import pilot as data
 from planner.data.label_counts import LabelCounts
 from planner.data.pilot import Pilot
-from planner.data.race_curves import never_rising, rounds_like, value_at
+from planner.data.race_curves import kept, never_rising, rounds_like, value_at
 from planner.harness.pilot import Course, Racer, Tell, Wanted, on_proxy, student
 from planner.io.parts import finite
 from planner.io.version import version
 from planner.io.wording import names, percent
+from planner.predict.predictors.piloted import NORMAL, between
 
 if TYPE_CHECKING:
     from planner.harness.pilot import Lane, Raced
@@ -167,38 +168,39 @@ class _Board:
         return known[low] / chain, known[high] / chain
 
     def envelope(self, name: str) -> Curves:
-        """What it has after 0, 1 ... rounds at the best rate for each, the best so far; infinite where it diverged."""
-        if name in self.times:
-            return self._by_clock(name)
-        found = np.full(self.rounds + 1, math.inf)
-        found[0] = self.course.start
-        lane = self.raced.lanes[name]
-        for runs in lane.tried.values():
-            for curve in runs.values():
-                many = min(len(curve), self.rounds + 1)
-                with np.errstate(invalid="ignore"):
-                    found[:many] = np.fmin(found[:many], lane.smoothed(curve)[:many])
-        return never_rising(found)
+        """What it has after 0, 1 ... rounds on fresh seeds, the best so far; of the reference no better than it ends.
 
-    def _by_clock(self, name: str) -> Curves:
-        """What a server that does not wait has after each step: how it does against the reference on fresh seeds.
-
-        Its loss swings with whose update came last, so that the best of the runs that chose rates would flatter it.
+        Another rate than the best one counts by how much better it was on the seed that rates were chosen with. The
+        runs that chose rates would flatter who has the most noise.
         """
-        own = self.others[name].mean(0)
-        if self.reference not in self.curves:
+        own, clocked = self.every[name].mean(0), name in self.times
+        if clocked and self.reference not in self.curves:
             return never_rising(own)
-        usual, there = self.envelope(self.reference), self.curves[self.reference].mean(0)
-        pairs = [(value_at(usual, r), value_at(there, r)) for r in self._until(name).tolist()]
-        scales = all(min(pair) > 0 for pair in pairs)
-        moved = [x * a / b if scales else x + a - b for x, (a, b) in zip(own.tolist(), pairs, strict=True)]
-        return never_rising(moved)
+        best, at_rate = self._tuned(self.reference if clocked else name)
+        if clocked:  # its loss swings with whose update came last, so that the best of its runs would flatter it
+            best, at_rate = (np.array([value_at(c, r) for r in self._until(name)]) for c in (best, at_rate))
+        with np.errstate(invalid="ignore"):  # seeds that diverged
+            own = own * best / at_rate if min(own.min(), best.min()) > 0 else own + best - at_rate
+        own = np.where(np.isnan(own), math.inf, own)
+        return kept(own) if name == self.reference else never_rising(own)
+
+    def _tuned(self, name: str) -> tuple[Curves, Curves]:
+        """The least over all rates, and what the best rate has, on the seed that rates were chosen with."""
+        lane = self.raced.lanes[name]
+        assert lane.rate is not None  # noqa: S101 - without one it has no curves
+        at_rate = lane.smoothed(lane.tried[lane.rate][self.rounds])
+        best = at_rate.copy()
+        for curve in (curve for runs in lane.tried.values() for curve in runs.values()):
+            many = min(len(curve), len(best))
+            with np.errstate(invalid="ignore"):
+                best[:many] = np.fmin(best[:many], lane.smoothed(curve)[:many])
+        return best, at_rate
 
     def targets(self) -> list[data.Target]:
         """What the reference has after a quarter, a half and all of the rounds."""
-        of = self.envelope(self.reference)
         if self.reference not in self.curves:
             return []
+        of = self.envelope(self.reference)
         out = []
         for n in sorted({max(1, round(self.rounds * share)) for share in (0.25, 0.5, 1.0)}):
             if not of[n] < self.course.start:
@@ -208,7 +210,8 @@ class _Board:
             for among in (self.curves, by_rounds):
                 rounds = {name: rounds_like(of, self.envelope(name), n) for name in among}
                 told.append({name: finite(found) for name, found in rounds.items()})
-                told.append({name: self._with_seeds(name, found / n, n, n) for name, found in rounds.items()})
+                there = rounds_like(of, of, n)  # before them where it stands still, as with others
+                told.append({name: self._with_seeds(name, found / there, n) for name, found in rounds.items()})
             value = self.shown(float(of[n]))
             named = dict(zip(("rounds", "ratios", "beside", "beside_ratios"), told, strict=True))
             clocks = {name: own for name, own in self.times.items() if name in self.others}
@@ -217,16 +220,28 @@ class _Board:
             out.append(data.Target(reference_rounds=n, value=value, times=times, **named))
         return out
 
-    def _with_seeds(self, name: str, value: float, n: int, per: float = 1.0) -> data.Interval | None:
-        """With an interval as wide as that of the ratios which single fresh seeds give at the best rates."""
+    def _with_seeds(self, name: str, value: float, n: int) -> data.Interval | None:
+        """With an interval for one training with other noise and rates chosen with it.
+
+        Single seeds tell it, the one that rates were chosen with beside the fresh ones; it is no narrower than ratios
+        on record differ between seeds.
+        """
         if not math.isfinite(value):
             return None
-        pairs = zip(self.curves[self.reference], self.every[name], strict=True)
         times = self.times.get(name)
-        each = [rounds_like(never_rising(of), never_rising(own), n, times) / per for of, own in pairs]
-        if len(each) < 2 or not all(0 < ratio < math.inf for ratio in each):
+        of = (*self.curves[self.reference], self._tuned(self.reference)[0])
+        own = (*self.every[name], self._tuned(name)[times is not None])
+        each = []
+        for reference, curve in zip(map(kept, of), map(never_rising, own), strict=True):
+            per = 1.0 if times is not None else rounds_like(reference, reference, n) or math.nan  # without any gain
+            each.append(rounds_like(reference, curve, n, times) / per)
+        if not all(0 < ratio < math.inf for ratio in each):
             return data.Interval(value=value)
-        half = _half(np.log(each))
+        off = np.log(each) - math.log(value)
+        seeds = len(off) - 1
+        half = student(LEVEL, seeds) * math.sqrt(float(off @ off) / seeds * (1 + 1 / len(off)))
+        if name != self.reference:
+            half = max(half, NORMAL * between(self.wanted.metric, seeds))
         return data.Interval(value=value, low=value * math.exp(-half), high=value * math.exp(half))
 
     # ------------------------------------------------------------ who is first

@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 
 from planner.data import heterogeneity
+from planner.data.race_curves import rounds_like
+from planner.predict.predictors.piloted import between
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -280,6 +282,28 @@ def test_pilots_and_habits_counted_without_the_script() -> None:
             total += 1
             right += rounds["ring-ring"] <= 1.02 * min(rounds.values())
     assert f"| always ring-ring | loss | {total} | {right / total:.0%} " in CHOICES
+
+
+def test_ratios_of_pilots_differ_between_two_seeds_as_the_page_says() -> None:
+    """By whether settings are those that rules were found on, or later ones."""
+    said, found = " ".join((ROOT / "docs/pilot.md").read_text().split()), {}
+    for quantity, factor in (("loss", 1.16), ("error", 1.28)):
+        off: dict[bool, list[float]] = {True: [], False: []}
+        for one in record.of_roles(record.ROOT / "measured_curves.csv", record.ANSWERED):
+            logs = []
+            for seed in (0, 1):
+                best = {t: np.minimum.accumulate(one.best[quantity, t][seed][:9]) for t in record.TOPOLOGIES}
+                stars = np.maximum(best["star-star"], one.best[quantity, "star-star"][seed][8])
+                logs.append([math.log(rounds_like(stars, best[t], 8)) for t in record.TOPOLOGIES])
+            one_and_other = np.array(logs) - np.array(logs)[:, :1]
+            off[one.told["role"] in record.JUDGED] += np.abs(np.diff(one_and_other, axis=0))[0, 1:].tolist()
+        every = np.array(off[True] + off[False])
+        assert math.exp(np.quantile(every, 0.8)) == pytest.approx(factor, abs=0.006)
+        assert math.log(factor) == pytest.approx(1.2816 * between(record.METRIC[quantity], 1), rel=0.015)
+        found[quantity] = [f"{np.mean(np.array(off[later]) <= math.log(factor)):.0%}" for later in (False, True)]
+        assert f"{factor}x by {record.METRIC[quantity]}" in said and f"80 % of {len(every)} ratios" in said
+    (a, b), (c, d) = (tuple(x.replace("%", " %") for x in found[quantity]) for quantity in found)
+    assert f"{a} and {b} by loss, {c} and {d} by accuracy" in said
 
 
 def test_where_the_kind_alone_misses_is_what_the_record_says() -> None:

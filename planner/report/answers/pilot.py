@@ -142,7 +142,7 @@ def document(pilot: Pilot, output: Path | None, within: float | None, left_out: 
     below = [f"{counted(len(later), 'more buffer')}: --explain rows."] * bool(later)
     if pilot.smoothing > 1 and pilot.targets:
         kind = pilot.metric.capitalize()
-        below.append(f"{kind}: mean of the last two rounds. Rounds: on one other seed, on which rates were chosen.")
+        below.append(f"{kind}: mean of the last two rounds. Rounds: until its mean over seeds first met the target.")
     if any(one.at_nodes for one in pilot.beside):
         below.append("HSL and gossip have no global model: means over the nodes' own models.")
     if any(one.times for one in pilot.beside):
@@ -289,7 +289,7 @@ def _row(pilot: Pilot, one: Runner, other: str | None, last: Target | None) -> d
     cells["rate"] = None if one.rate is None else f"{one.rate:.3g}"
     if last is not None:
         rounds, ratio = last.of(one.id)
-        predicted = "~" * (rounds is not None and rounds > pilot.rounds)
+        predicted = "~" * (rounds is not None and rounds > pilot.rounds * (1 + NEAR))
         cells[f"rounds to {last.value:.3g}"] = None if rounds is None else f"{predicted}{rounds:.3g}"
         if last.times:
             cells["tasks"] = _tasks(pilot, one, last)
@@ -354,11 +354,14 @@ def _limits(pilot: Pilot, left_out: Sequence[str]) -> Iterator[str]:
     if pilot.rounds and seeds > 1:
         yield (
             f"[ ] are {percent(pilot.level)} intervals over {seeds} seeds of the noise, on the same data and first "
-            "model; rates were chosen with another seed. Rounds to the target are that seed's, at the rate which gets "
-            "there first."
+            "model; rates were chosen with another seed. Those of ratios are for one training with other noise, and "
+            "rates chosen with it."
         )
     elif pilot.rounds:
-        yield "One seed of the noise: no intervals, and a lead of less than a hundredth of the way counts as none."
+        yield (
+            "One seed of the noise: intervals of ratios alone, and a lead of less than a hundredth of the way counts "
+            "as none."
+        )
     if left_out:
         yield f"Not run: {'; '.join(left_out)}."
 

@@ -25,7 +25,7 @@ pytest.importorskip("scipy")
 import planner
 from planner.cli import app as cli
 from planner.data.pilot import Pilot, read_pilot
-from planner.data.race_curves import crossing, rounds_like, value_at
+from planner.data.race_curves import crossing, kept, rounds_like, value_at
 from planner.io.json_documents import fitted, schema_of
 
 HOOK = """
@@ -123,12 +123,14 @@ def test_numbers_follow_from_the_curves(raced: tuple[Path, str]) -> None:
     for one in pilot.topologies:
         rounds = like(reference, np.array(one.envelope))
         assert target.rounds[one.id] == pytest.approx(rounds, rel=1e-3)
-        logs = [np.log(like(a, b) / 4) for a, b in zip(curves["star-star"], curves[one.id], strict=True)]
-        half = 3.0777 * np.std(logs, ddof=1) / np.sqrt(2)  # a table's Student quantile: 80 %, one degree of freedom
         ratio = target.ratios[one.id]
-        assert ratio is not None
+        assert ratio is not None and ratio.high is not None
         assert ratio.value == pytest.approx(rounds / 4, rel=1e-3)
-        assert np.log(ratio.high or 0) - np.log(ratio.value) == pytest.approx(half, rel=1e-3, abs=1e-5)
+        off = [np.log(like(a, b) / 4 / ratio.value) for a, b in zip(curves["star-star"], curves[one.id], strict=True)]
+        # the seed of the rates beside the two: a table's Student quantile, 80 %, two degrees of freedom
+        least = 1.8856 * np.sqrt(np.dot(off, off) / 2 * (1 + 1 / 3))
+        half = np.log(ratio.high / ratio.value)
+        assert half >= least * (1 - 1e-3) and (one.id == "star-star" or half >= 1.2816 * 0.083 * np.sqrt(1.5) - 1e-6)
 
 
 def like(reference: Any, curve: Any) -> float:
@@ -141,10 +143,14 @@ def like(reference: Any, curve: Any) -> float:
 
 
 def test_the_envelope_is_the_best_that_any_tried_rate_has_after_each_round(raced: tuple[Path, str]) -> None:
-    for one in read_pilot(raced[0] / "pilot.json").topologies:
-        whole = min(tried.value for tried in one.tried if tried.rounds == 4 and tried.value is not None)
-        assert one.envelope[-1] <= whole * (1 + 1e-6)
+    """On seeds that no rate was chosen with: the table had a loss of these, and rounds to that of another one."""
+    pilot = read_pilot(raced[0] / "pilot.json")
+    for one in pilot.topologies:
+        assert one.final is not None
+        assert one.envelope[-1] <= one.final.value * (1 + 1e-6)
         assert sorted(one.envelope, reverse=True) == one.envelope
+    last, reference = pilot.targets[-1], pilot.topologies[0]
+    assert reference.final is not None and last.value == pytest.approx(reference.final.value, rel=1e-6)
 
 
 def test_the_answer_says_who_is_first(raced: tuple[Path, str]) -> None:
@@ -488,6 +494,10 @@ def test_curves_cross_levels_where_lines_of_logarithms_do() -> None:
     assert rounds_like([8, 4, 2, 1], [8, 2, 0.5, 0.25], 2) == pytest.approx(1)
     assert rounds_like([8, 4, 2, 1], [8, 7, 6, 4], 2) == pytest.approx(2 * 3 / 1)  # in 3 what the first has in 1
     assert rounds_like([8, 4, 2, 1], [8, 8, 8, 8], 2) == float("inf")
+    assert rounds_like([8, 2, 2, 2], [8, 7, 6, 4], 3) == pytest.approx(1 * 3 / 0.5)  # what the first has after 1
+    still = [2.29, 1.725, 1.53, 1.284, 1.112, 0.9907]  # whose last logarithm is not read back to the bit
+    assert rounds_like(still, still, 5) == pytest.approx(5)
+    assert kept([8, 2, 1, 3]).tolist() == [8, 3, 3, 3] and kept([8, 2, 9]).tolist() == [8, 2, 2]
 
 
 COUNTED = "client,group,4,7\na,x,30,0\nb,x,20,9\nc,y,0,40\nd,y,10,10\n"

@@ -51,7 +51,27 @@ def test_the_reference_takes_all_rounds_to_its_own_last_loss(rounds: int) -> Non
     *_, last = found.targets()
     assert last.rounds["star-star"] == last.reference_rounds == rounds
     assert last.ratios["star-star"].value == 1
-    assert rounds > 2 or last.value == pytest.approx(0.4)
+    assert rounds > 2 or last.value == pytest.approx(0.45)  # of both seeds
+
+
+def test_the_interval_of_a_ratio_has_the_seed_of_the_rates_and_is_no_narrower_than_those_on_record() -> None:
+    """It was that of a mean over fresh seeds, about the ratio of another seed: one in three held the next pilot's."""
+
+    def rounds(*ends: float) -> float:
+        """To where Star-Star ends, between two rounds by logarithms."""
+        curve = np.array([1 - r / 6 * (1 - np.mean(ends)) for r in range(7)])
+        curve[-1] = curve[-2:].mean()
+        return float(np.interp(-np.log((0.5 + 1 - 5 / 12) / 2), -np.log(curve), range(7)))
+
+    *_, last = board(star_star=[0.5, 0.5], ring_ring=[0.3, 0.4], star_ring=[0.45, 0.45]).targets()
+    off = np.log([rounds(end) / rounds(0.3, 0.4) for end in (0.3, 0.4, 0.3)])  # rates were chosen with the first
+    half = 1.8856 * np.sqrt(off @ off / 2 * (1 + 1 / 3))  # Student's, 80 %, two degrees of freedom
+    found = last.ratios["ring-ring"]
+    assert found.value == pytest.approx(rounds(0.3, 0.4) / 6, rel=1e-6)
+    assert np.log([found.low, found.high]) == pytest.approx(np.log(found.value) + np.array([-half, half]), abs=1e-5)
+    alike = last.ratios["star-ring"]
+    assert np.log(alike.high / alike.value) == pytest.approx(1.2816 * 0.083 * np.sqrt(1.5))  # docs/pilot.md
+    assert last.ratios["star-star"].high == 1
 
 
 @pytest.mark.parametrize(
