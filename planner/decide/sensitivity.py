@@ -349,9 +349,7 @@ def _next(question: Question, scenario: Scenario, rows: Sequence[Change]) -> Ite
     counts = [tier.size for tier in reversed(question.symbols) if free]
     near = [row for row in rows if row.distance is None or abs(row.distance) < math.log(SPAN)]  # a map shows it
     numbers = [row.parameter for row in near if row.method != "setting" and "/" not in row.parameter]
-    numbers = [
-        name for name in numbers if not name.startswith("absence.") and not name.endswith(".rate")
-    ]  # no option is named so
+    numbers = [n for n in numbers if not n.startswith("absence.") and not n.endswith(".rate")]  # of no option
     axes = list(dict.fromkeys((*numbers, *counts)))[:2]
     if near and len(axes) == 2:
         argv: tuple[str, ...] = ("...", "--map", ",".join(short.get(axis, axis) for axis in axes))
@@ -383,10 +381,9 @@ def posed(scenario: Scenario, among: Sequence[str]) -> tuple[Scenario, Question,
 
 def _followed(question: Question, objective: Objective, only: Sequence[str]) -> tuple[list[Input], dict[str, str]]:
     """The inputs to follow, and why others are not."""
-    found, every = (
-        {**some, **link_rates(question, some)} for some in (inputs(question, objective), inputs(question, "time"))
-    )
-    every = {**found, **every}
+    found, timed = inputs(question, objective), inputs(question, "time")
+    found = {**found, **link_rates(question, found)}
+    every = {**found, **timed, **link_rates(question, timed)}
     only = [input_named(name, every, "--parameter") for name in only]
     unmoved = {}
     if objective not in CLOCKED and not question.partly_available:
