@@ -365,7 +365,7 @@ def taken(scenario: Scenario, shown: Mapping[str, KnownValue]) -> Scenario:
     if (found := next(alike, None)) is None:
         return scenario
     changed = [*scenario.choices]
-    if shown["target"].origin != "given" and shown["R"].value is None:  # one target for all that was seen
+    if shown["target"].origin == "derived" and shown["R"].value is None:  # one target for all that was seen
         changed += ["target", "R"]
     values = {name: Known(shown[name].value, shown[name].origin, note=shown[name].source) for name in changed}
     return replace(found, known={**found.known, **values})
@@ -495,12 +495,9 @@ def with_one_target(
     shown = {**own, **{symbol: int(found[0].number(symbol)) for symbol in DRAWN if symbol in drawn}}
     at = f" at {', '.join(f'{symbol} = {n:,}' for symbol, n in shown.items())}" if shown else ""
     change = {
-        "target": Known(
-            goal,
-            "default" if horizon.origin == "default" else "derived",
-            note=f"what Star-Star in {whose} reaches in {horizon.value} rounds{at}",
-        ),
-        "R": Known(None, "derived", note="each topology's own rounds to the target"),
+        "target": Known(goal, "derived", note=f"what Star-Star in {whose} reaches in {horizon.value} rounds{at}"),
+        # whose origin is that of the rounds that define the target
+        "R": Known(None, horizon.origin, note="each topology's own rounds to the target"),
     }
     return [replace(s, known={**s.known, **change}) for s in found]
 
@@ -622,7 +619,7 @@ def _sentence(found: _Search, level: Sequence[_Plan], along: Mapping[str, Sequen
         f"{s} = {known[s].value}" for s in CHOICES if s not in choices and (s in "PK" or known[s].origin == "given")
     )
     target = known["target"]
-    common = f" The common target is {target.note}." * (target.origin != "given")
+    common = f" The common target is {target.note}." * (target.origin == "derived")
     own = ""
     if (searched > 1 or choices) and first.total > 0:
         own = f" Each topology at its own best: {_own_best(found, free)}."

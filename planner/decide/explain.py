@@ -58,7 +58,7 @@ def at_most(question: Question) -> str:
 def target_of(question: Question, known: Known, met: bool = False) -> Target:
     """State what all rows are to reach."""
     horizon = question.horizon if question.target is None or question.allowed < MAX_ROUNDS else None
-    named = question.target is not None and (known.origin != "given" or question.metric == "accuracy") and known.note
+    named = question.target is not None and (known.origin == "derived" or question.metric == "accuracy") and known.note
     defined_by = named or to_target(question)
     return Target(
         value=float(question.goal()),

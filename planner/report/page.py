@@ -186,7 +186,7 @@ def in_words(answer: Answer) -> str:
     target = answer.target
     if target is None or not target.defined_by:
         return ""
-    assumed = any(answer.scenario[name].origin == "default" for name in ("R", "target") if name in answer.scenario)
+    assumed = "R" in answer.scenario and answer.scenario["R"].origin == "default"
     said = re.sub(r"(?<=\d) rounds\b", "? rounds", target.defined_by) if assumed else target.defined_by
     return f"Target: {said}"
 
@@ -216,8 +216,8 @@ def _baselines(answer: Answer, label: Callable[[Verdict], str] | None) -> Iterat
     """
     found: dict[str, dict[str, list[tuple[str, str]]]] = {}
     for where, case in _named(answer.verdict.cases, label):
-        if (one := case.baseline) is None:
-            continue
+        if (one := case.baseline) is None or (one.id in SINGLE and not one.advised and one.through is None):
+            continue  # one tier that takes as much
         kind, why = ("use one tier" if one.advised else "one tier"), ""
         if one.id not in SINGLE:
             kind = "no waiting"
