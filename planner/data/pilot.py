@@ -104,9 +104,9 @@ class Runner(Part):
     loss: list[list[Number]] = field("by seed of the comparison, after 0, 1 ... rounds")
     accuracy: list[list[Number]] = field("the same on the test; empty without one")
     envelope: list[float] = field(
-        "the metric after 0, 1 ... rounds, smoothed, as a mean over the seeds of the comparison: the best so far, of "
-        "the reference no better than at the end. A rate that is good early counts by how much better it was on the "
-        "tuning seeds. Empty where the topologies were not compared"
+        "the metric after 0, 1 ... rounds, smoothed, as a mean over the seeds of the comparison: the best so far. That "
+        "of the reference is no better than at its end. A rate that is good early counts by how much better it was on "
+        "the tuning seeds. Empty where the topologies were not compared"
     )
     final: Interval | None = field("of the metric after the last round, smoothed")
 

@@ -228,6 +228,8 @@ class _Board:
         """
         if not math.isfinite(value):
             return None
+        if name == self.reference:
+            return data.Interval(value=value, low=value, high=value)
         times = self.times.get(name)
         of = (*self.curves[self.reference], self._tuned(self.reference)[0])
         own = (*self.every[name], self._tuned(name)[times is not None])
@@ -240,8 +242,7 @@ class _Board:
         off = np.log(each) - math.log(value)
         seeds = len(off) - 1
         half = student(LEVEL, seeds) * math.sqrt(float(off @ off) / seeds * (1 + 1 / len(off)))
-        if name != self.reference:
-            half = max(half, NORMAL * between(self.wanted.metric, seeds))
+        half = max(half, NORMAL * between(self.wanted.metric, seeds))
         return data.Interval(value=value, low=value * math.exp(-half), high=value * math.exp(half))
 
     # ------------------------------------------------------------ who is first

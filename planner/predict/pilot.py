@@ -86,7 +86,7 @@ def piloted(question: Question, pilot: Pilot, metric: str | None) -> Question:
         raise ScenarioError(
             f"--pilot: {title(pilot.reference)} came to {pilot.metric} {pilot.targets[-1].value:.3g} in its "
             f"{pilot.rounds} rounds, and this target takes over {FURTHEST} times as many, if it is met. Give a target "
-            f"nearer to {pilot.targets[-1].value:.3g}, or in its place --rounds {FURTHEST * pilot.rounds} or fewer, or "
+            f"nearer to {pilot.targets[-1].value:.3g}, or in its place --rounds {FURTHEST * pilot.rounds} or fewer. Or "
             f"run `hfl-plan pilot ... --rounds {8 * pilot.rounds}`, or more until it comes that near."
         )
     return found

@@ -261,7 +261,8 @@ class Piloted(Predictor):
         within = crossing(curve, goal)
         if math.isfinite(within) or goal <= 0:
             return within
-        return float(self.pilot.rounds * (max(curve[-1], LOWEST) / goal) ** (1 / self._pace))
+        with np.errstate(over="ignore"):  # close to where it stands still no number of rounds is enough
+            return float(self.pilot.rounds * np.float64(max(curve[-1], LOWEST) / goal) ** (1 / self._pace))
 
     def _value(self, topology: str, rounds: float) -> float:
         if self._runner(topology) is None:

@@ -287,6 +287,14 @@ def test_a_ratio_of_one_seed_is_as_unsure_as_those_on_record(tmp_path: Path) -> 
     assert spread("ring-star", ROUNDS) == pytest.approx(0.083 * math.sqrt(2)) and spread("star-star", ROUNDS) == 0
 
 
+def test_a_target_far_beyond_where_the_reference_stands_almost_still_is_refused(tmp_path: Path) -> None:
+    """It was an internal error, as the number of rounds has over 308 digits."""
+    runners = document()["topologies"]
+    runners[0]["envelope"] = [*curve(1)[:5], *(curve(1)[4] * (1 - 1e-3 * r) for r in (1, 2, 3, 4))]
+    with pytest.raises(planner.ScenarioError, match="over 100 times as many"):
+        planner.recommend(pilot=str(written(tmp_path, topologies=runners)), target=1e-3, **FLEET)
+
+
 def test_a_pilot_whose_reference_gained_nothing_on_fresh_seeds_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         planner.ScenarioError, match="Star-Star, which rounds are relative to, has no curve in it below"
