@@ -34,6 +34,7 @@ from planner.scenario.divisions import groups_of
 from planner.scenario.fields import CHOICES, CLOCKED, FIELDS, Objective
 from planner.scenario.resolve import Known, Scenario
 from planner.scenario.units import format_duration, format_size
+from planner.scenario.values import Origin
 
 STEPS = ("K", "P")
 PLANS = 8_000  # plans that are looked at at once, over all divisions
@@ -494,10 +495,10 @@ def with_one_target(
     whose = "one group" if groups == 1 else f"{groups} groups"
     shown = {**own, **{symbol: int(found[0].number(symbol)) for symbol in DRAWN if symbol in drawn}}
     at = f" at {', '.join(f'{symbol} = {n:,}' for symbol, n in shown.items())}" if shown else ""
+    by_default: Origin = "default" if horizon.origin == "default" else "derived"  # of those that define the target
     change = {
         "target": Known(goal, "derived", note=f"what Star-Star in {whose} reaches in {horizon.value} rounds{at}"),
-        # whose origin is that of the rounds that define the target
-        "R": Known(None, horizon.origin, note="each topology's own rounds to the target"),
+        "R": Known(None, by_default, note="each topology's own rounds to the target"),
     }
     return [replace(s, known={**s.known, **change}) for s in found]
 

@@ -139,19 +139,25 @@ class _Board:
             "loss": _listed(raw["loss"]) if raw else [],
             "accuracy": _listed(1 - raw["error"]) if "error" in raw else [],
             "envelope": [] if curves is None else [self.shown(value) for value in self.envelope(name).tolist()],
-            "final": None if curves is None else self._final(curves[:, -1]),
+            "final": None if curves is None else self._final(name),
         }
 
-    def _final(self, ends: Curves) -> data.Interval | None:
+    def _final(self, name: str) -> data.Interval | None:
+        """What it ends with; its spread is that of all seeds, the one that rates were chosen with among them."""
+        ends = self.every[name][:, -1]
         if not np.isfinite(ends).all():
             return None
-        low, high = _interval(ends)
-        value = self.shown(float(ends.mean()))
-        if low is None or high is None:
-            return data.Interval(value=value)
+        mean, n = float(self._mean(name)[-1]), len(ends)
+        if name in self.times:
+            half = _half(ends) if n > 1 else math.inf
+        else:
+            spread = float(np.std([*ends, self._tuned(name)[1][-1]], ddof=1))
+            half = student(LEVEL, n) * spread * math.sqrt(1 + 1 / n) / 2  # of the mean of one and the mean of n
+        if not math.isfinite(half):
+            return data.Interval(value=self.shown(mean))
         least, most = 0.0 if ends.min() >= 0 else -math.inf, 1.0 if self.quantity == "error" else math.inf
-        low, high = sorted((self.shown(max(low, least)), self.shown(min(high, most))))
-        return data.Interval(value=value, low=low, high=high)
+        low, high = sorted((self.shown(max(mean - half, least)), self.shown(min(mean + half, most))))
+        return data.Interval(value=self.shown(mean), low=low, high=high)
 
     def _good(self, lane: Lane, chain: float) -> tuple[float, float] | None:
         """The raw rates around the best that lose little of the way from the start, as far as they were run."""
@@ -168,21 +174,25 @@ class _Board:
         return known[low] / chain, known[high] / chain
 
     def envelope(self, name: str) -> Curves:
-        """What it has after 0, 1 ... rounds on fresh seeds, the best so far; of the reference no better than it ends.
+        """What it has after 0, 1 ... rounds, the best so far; of the reference no better than it ends."""
+        found = self._mean(name)
+        return kept(found) if name == self.reference else never_rising(found)
 
-        Another rate than the best one counts by how much better it was on the seed that rates were chosen with. The
-        runs that chose rates would flatter who has the most noise.
+    def _mean(self, name: str) -> Curves:
+        """What it has after 0, 1 ... rounds: half by the seed that rates were chosen with, and half by fresh ones.
+
+        On these another rate than the best one counts by how much better it was on that seed. Of a server that does not
+        wait, whose loss swings with whose update came last, it is how it does against the reference on fresh seeds.
         """
-        own, clocked = self.every[name].mean(0), name in self.times
-        if clocked and self.reference not in self.curves:
-            return never_rising(own)
-        best, at_rate = self._tuned(self.reference if clocked else name)
-        if clocked:  # its loss swings with whose update came last, so that the best of its runs would flatter it
-            best, at_rate = (np.array([value_at(c, r) for r in self._until(name)]) for c in (best, at_rate))
-        with np.errstate(invalid="ignore"):  # seeds that diverged
-            own = own * best / at_rate if min(own.min(), best.min()) > 0 else own + best - at_rate
-        own = np.where(np.isnan(own), math.inf, own)
-        return kept(own) if name == self.reference else never_rising(own)
+        own: Curves = self.every[name].mean(0)
+        if name not in self.times:
+            best, at_rate = self._tuned(name)
+            return (best + _moved(own, at_rate, best)) / 2
+        if self.reference not in self.curves:
+            return own
+        usual, there = self._mean(self.reference), self.curves[self.reference].mean(0)
+        to, of = (np.array([value_at(curve, r) for r in self._until(name).tolist()]) for curve in (usual, there))
+        return _moved(own, of, to)
 
     def _tuned(self, name: str) -> tuple[Curves, Curves]:
         """The least over all rates, and what the best rate has, on the seed that rates were chosen with."""
@@ -308,6 +318,13 @@ class _Board:
         leader = min(best, key=lambda name: best[name], default=None)
         alone = [leader] if leader is not None and math.isfinite(best[leader]) else []
         return data.Verdict(status="too-short", best=alone)
+
+
+def _moved(own: Curves, of: Curves, to: Curves) -> Curves:
+    """A curve as much above another one as it is above the first; infinite where neither is a number."""
+    with np.errstate(invalid="ignore", divide="ignore"):  # seeds that diverged
+        found = own * to / of if min(own.min(), to.min()) > 0 else own + to - of
+    return np.where(np.isnan(found), math.inf, found)
 
 
 def _interval(values: Curves) -> tuple[float | None, float | None]:

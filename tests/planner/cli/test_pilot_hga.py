@@ -172,8 +172,8 @@ def test_async_says_what_the_pilot_measured_beside_the_bound(raced: tuple[Path, 
     ratio = times[best] / waiting
     method, _, buffer = best.partition(", ")
     said = f"in your pilot {method} with {buffer} takes {wording.times(ratio)} the time of waiting for all"
-    assert method == "HGA-FL"  # FedBuff alone raced with two
-    said += ". It raced with no other buffer: pilot --buffer 1,2."
+    assert method == "FedBuff"  # which alone raced with two
+    said += f"; with 1, {wording.times(times['FedBuff, buffer 1 of 3'] / waiting)}."
     assert ratio < 0.9
     assert found.verdict.text.startswith(f"Do not wait: {said}")
     assert (found.verdict.status, found.verdict.best) == ("measured", ())

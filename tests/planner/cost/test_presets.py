@@ -121,16 +121,16 @@ def test_servers_come_and_go_with_their_link():
             network.with_servers(True)
 
 
-@pytest.mark.parametrize(("option", "rate"), [("--client-link", "5:20Mbit/s"), ("--server-link", "1Gbit/s")])
-def test_a_rate_in_place_of_a_preset_is_refused_with_what_takes_it(option: str, rate: str) -> None:
+@pytest.mark.parametrize(
+    ("option", "rate", "key"),
+    [("--client-link", "5:20Mbit/s", "client_link.up"), ("--server-link", "1Gbit/s", "server_link.up")],
+)
+def test_a_rate_in_place_of_a_preset_is_refused_with_what_takes_it(option: str, rate: str, key: str) -> None:
     """The help named the code alone."""
     with pytest.raises(NetworkError, match="is not a link preset") as refused:
         link_preset(rate, field=option)
-    way = str(refused.value).rpartition("--set ")[2].rstrip(".")
-    key, _, written = way.partition("=")
-    table, part = key.removeprefix("network.").split(".")
-    said = {"fleet": {"groups": 3, "clients_per_group": 4}, "network": {table: {part: written}}, "plan": {"draws": 0}}
-    found = planner.recommend(said)
-    assert key == f"network.{option[2:].replace('-', '_')}.up" and found.scenario[f"{table}.up"].origin == "given"
+    way, written = str(refused.value).rstrip(".").rpartition("given as --")[2].split()
+    found = planner.recommend(G=3, M=4, settings={"plan.draws": 0}, **{way.replace("-", "_"): written})
+    assert found.scenario[key].origin == "given"
     with pytest.raises(NetworkError, match="Did you mean 5g"):
         link_preset("5G", field=option)
