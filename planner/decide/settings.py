@@ -11,8 +11,7 @@ import numpy as np
 
 from planner.cost.round import CostError
 from planner.decide.parameters import Perturbed, moved_by
-from planner.decide.recommendation import SHARING
-from planner.decide.verdict import sharing_is_open, standing
+from planner.decide.verdict import standing
 from planner.io.answers import Quantity
 from planner.io.parts import Part, field
 from planner.io.wording import counted
@@ -37,7 +36,7 @@ class Setting(Part):
     other: str
     best: tuple[str, ...] = field("the first tie then; empty where the target is not reached")
     flips: bool = field(
-        "whether another tie decides: none of the present one, one alone, or another first; of open link sharing, any"
+        "whether another tie decides: none of the present one, one alone, or another first; of open sharing, any"
     )
     rounds: Quantity | None = field("of the first then", default=None)
     time_seconds: Quantity | None = None
@@ -56,7 +55,7 @@ def with_other_words(
         except CostError:
             continue
         turned = not set(then) & set(first) or (len(then) == 1) != (len(first) == 1) or then[0] not in first
-        if parameter == SHARING and (sharing_is_open(moved, scenario) or is_open(SHARING, scenario)):  # any difference
+        if parameter.endswith(".sharing") and is_open(parameter, scenario):  # any difference
             turned = set(then) != set(first)
         yield Setting(parameter=parameter, now=now, other=other, best=then, flips=turned, **spent)
 
@@ -125,7 +124,7 @@ def costs(moved: Perturbed, topology: str | None) -> dict[str, Quantity | None]:
 
 def is_open(parameter: str, scenario: Scenario) -> bool:
     """Whether nobody gave a parameter itself, also where a preset that was given says how clients share their link."""
-    of_a_preset = parameter == SHARING and scenario.known[SHARING].origin == "derived"
+    of_a_preset = parameter.endswith(".sharing") and scenario.known[parameter].origin == "derived"
     return of_a_preset or is_assumed(parameter, scenario)
 
 

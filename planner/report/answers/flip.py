@@ -89,6 +89,7 @@ def _from(row: Change, at: float | int | str) -> str:
 
 
 def _facts(answer: Flips, shown: int) -> Iterator[tuple[str, str]]:
+    yield from _inside(answer)
     left = len(answer.rows) - shown
     if left > 0:
         yield "More", f"{counted(left, 'change')} farther away: --explain break-even"
@@ -101,7 +102,6 @@ def _facts(answer: Flips, shown: int) -> Iterator[tuple[str, str]]:
         first = "" if len(answer.flip.first) < 2 else "no topology outside the toss-up leads "
         yield "No change", f"{first}within 1000x (counts 100x): {which}"
     yield from _held(answer)
-    yield from _inside(answer)
     if (moved := answer.flip.with_sigma) and any(row.parameter == "sigma" for row in answer.rows):
         yield "Sigma", f"moves {join_with_limit(moved)} with it, which are multiples of it"
     if apart := _in_proportion(answer):

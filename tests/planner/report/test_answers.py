@@ -235,3 +235,16 @@ def test_a_setting_that_is_a_change_is_said_as_it_is_typed(parameter: str, now: 
         return
     kept = answer["scenario"][parameter]
     assert kept["origin"] == "given" and other.partition(" ")[0] in f"{kept['value']} {kept['source']}".split()
+
+
+@pytest.mark.usefixtures("few_draws")
+def test_sharing_of_the_lines_of_group_servers_is_among_changes_where_nobody_gave_it() -> None:
+    """One line for all regions leaves two of four that tie, and was named by `flip` alone."""
+    fast, line = dict.fromkeys(("uplink", "downlink"), "10Gbit/s"), dict.fromkeys(("up", "down"), "100Mbit/s")
+    settings = {f"network.server_link.{part}": rate for part, rate in line.items()}
+    asked = {"G": 5, "M": 6, "heterogeneity": "both", "model_size": "400MB", "client_link": "datacenter", **fast}
+    answer = planner.recommend(**asked, settings=settings)
+    shared = planner.recommend(**asked, settings=settings | {"network.server_link.sharing": "per-server"}, details=False)
+    [found] = [one for one in answer.sensitivity if one.parameter == "server_link.sharing"]
+    assert set(found.best_beyond) == set(shared.verdict.best) < set(answer.verdict.best)
+    assert "--set network.server_link.sharing=per-server" in " ".join(str(answer).split())
