@@ -244,7 +244,9 @@ def test_sharing_of_the_lines_of_group_servers_is_among_changes_where_nobody_gav
     settings = {f"network.server_link.{part}": rate for part, rate in line.items()}
     asked = {"G": 5, "M": 6, "heterogeneity": "both", "model_size": "400MB", "client_link": "datacenter", **fast}
     answer = planner.recommend(**asked, settings=settings)
-    shared = planner.recommend(**asked, settings=settings | {"network.server_link.sharing": "per-server"}, details=False)
+    shared = planner.recommend(
+        **asked, settings=settings | {"network.server_link.sharing": "per-server"}, details=False
+    )
     [found] = [one for one in answer.sensitivity if one.parameter == "server_link.sharing"]
     assert set(found.best_beyond) == set(shared.verdict.best) < set(answer.verdict.best)
     assert "--set network.server_link.sharing=per-server" in " ".join(str(answer).split())
