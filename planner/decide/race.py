@@ -230,7 +230,7 @@ class _Board:
             out.append(data.Target(reference_rounds=n, value=value, times=times, **named))
         return out
 
-    def _with_seeds(self, name: str, value: float, n: int) -> data.Interval | None:
+    def _with_seeds(self, name: str, value: float, n: int, reference: str = "") -> data.Interval | None:
         """With an interval for one training with other noise and rates chosen with it.
 
         Single seeds tell it, the one that rates were chosen with beside the fresh ones; it is no narrower than ratios
@@ -238,15 +238,16 @@ class _Board:
         """
         if not math.isfinite(value):
             return None
-        if name == self.reference:
+        reference = reference or self.reference
+        if name == reference:
             return data.Interval(value=value, low=value, high=value)
         times = self.times.get(name)
-        of = (*self.curves[self.reference], self._tuned(self.reference)[0])
+        of = (*self.curves[reference], self._tuned(reference)[0])
         own = (*self.every[name], self._tuned(name)[times is not None])
         each = []
-        for reference, curve in zip(map(kept, of), map(never_rising, own), strict=True):
-            per = 1.0 if times is not None else rounds_like(reference, reference, n) or math.nan  # without any gain
-            each.append(rounds_like(reference, curve, n, times) / per)
+        for usual, curve in zip(map(kept, of), map(never_rising, own), strict=True):
+            per = 1.0 if times is not None else rounds_like(usual, usual, n) or math.nan  # without any gain
+            each.append(rounds_like(usual, curve, n, times) / per)
         if not all(0 < ratio < math.inf for ratio in each):
             return data.Interval(value=value)
         off = np.log(each) - math.log(value)
@@ -275,7 +276,10 @@ class _Board:
             still = still or (self.quantity == "error" and start == 0)  # nothing is left to be gained
             return data.Verdict(status="constant" if still else "no-progress", best=[])
         level = [
-            name for name in order if name == first or not (self.lost(name) or self._leads(fine[first], fine[name]))
+            name
+            for name in order
+            if name == first
+            or not (self.lost(name) or (self._leads(fine[first], fine[name]) and self._sooner(first, name)))
         ]
         waiting = {name: own for name, own in self.others.items() if name not in self.times}  # after as many rounds
         beside = {name: own for name, own in waiting.items() if np.isfinite(own).all()}
@@ -309,6 +313,13 @@ class _Board:
         way = self.course.start - float(first[:, -1].mean())
         low, _ = _interval(ahead)
         return float(ahead.mean()) > TIE * way and (low is None or low > 0)
+
+    def _sooner(self, first: str, name: str) -> bool:
+        """Whether another tree needs more rounds to where the first ends, with all that another pilot leaves open."""
+        of, own = kept(self._mean(first)), never_rising(self._mean(name))
+        ratio = rounds_like(of, own, self.rounds) / (rounds_like(of, of, self.rounds) or math.nan)
+        found = self._with_seeds(name, ratio, self.rounds, first)
+        return found is None or found.low is None or found.low > 1
 
     def _too_short(self) -> data.Verdict:
         best: dict[str, float] = {}
