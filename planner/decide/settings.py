@@ -11,6 +11,7 @@ import numpy as np
 
 from planner.cost.round import CostError
 from planner.decide.parameters import Perturbed, moved_by
+from planner.decide.recommendation import SHARING
 from planner.decide.verdict import standing
 from planner.io.answers import Quantity
 from planner.io.parts import Part, field
@@ -36,7 +37,7 @@ class Setting(Part):
     other: str
     best: tuple[str, ...] = field("the first tie then; empty where the target is not reached")
     flips: bool = field(
-        "whether another tie decides: none of the present one, one alone, or another first; of open sharing, any"
+        "whether another tie decides: none of the present one, one alone, or another first; of open link sharing, any"
     )
     rounds: Quantity | None = field("of the first then", default=None)
     time_seconds: Quantity | None = None
@@ -55,8 +56,8 @@ def with_other_words(
         except CostError:
             continue
         turned = not set(then) & set(first) or (len(then) == 1) != (len(first) == 1) or then[0] not in first
-        if parameter.endswith(".sharing") and is_open(parameter, scenario):  # any difference
-            turned = set(then) != set(first)
+        if parameter.endswith(".sharing") and is_open(parameter, scenario):
+            turned = set(then) != set(first) if parameter == SHARING else turned or first[0] not in then
         yield Setting(parameter=parameter, now=now, other=other, best=then, flips=turned, **spent)
 
 
