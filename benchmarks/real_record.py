@@ -10,7 +10,8 @@
     python benchmarks/real_record.py --role design,second --gains  # gains over stars, and how far ratios are off
     python benchmarks/real_record.py --write   # of all that judge, what answers show: planner/data/real_record.csv
     python benchmarks/real_record.py --errors   # of all: record_loss_images.csv and the like
-    python benchmarks/real_record.py --scale    # of those that judge: scale_record.csv, rounds to a loss that is given
+    python benchmarks/real_record.py --scale    # of those that judge: scale_record.csv, rounds to a loss that is given;
+                                                # and of a pilot, beyond its last round: beyond_record.csv
     python benchmarks/real_record.py --role long --scale   # the same of others, printed
 
 Reads ``docs/evidence/measured_curves.csv`` and ``measured_profiles.csv``. A row is a setting, a quantity (training
@@ -42,6 +43,7 @@ import numpy.typing as npt
 from predictor_record import ordered
 
 from planner.data import heterogeneity
+from planner.data.race_curves import pace
 from planner.predict.evidence import predictor_record
 from planner.predict.evidence.orderings import REAL
 from planner.predict.predictors import predictors, spectrum
@@ -51,7 +53,7 @@ from planner.scenario.resolve import Scenario, load
 Array = npt.NDArray[np.float64]
 ROOT = Path(__file__).resolve().parents[1] / "docs" / "evidence"
 DATA = ROOT.parents[1] / "planner" / "data"
-SCALE = DATA / "scale_record.csv"
+SCALE, BEYOND = DATA / "scale_record.csv", DATA / "beyond_record.csv"
 TOPOLOGIES = ("star-star", "star-ring", "ring-star", "ring-ring")
 SETTING = ("role", "data", "hidden", "channels", "scheme", "G", "M", "P", "K", "S1", "S2", "order", "seed")
 PROBLEM = ("data", "hidden", "channels", "scheme", "G", "M", "seed")  # what a profile is of
@@ -541,6 +543,40 @@ def scale_rows(curves: Sequence[Curves]) -> list[dict[str, object]]:
     return found
 
 
+FAR = (2, 4, 8)  # times the rounds of a pilot
+RACED, LONGER = 8, 3  # rounds of a pilot; a run counts that went on so many times as far as is said
+
+
+def further(curves: Curves, quantity: str, far: int) -> Iterator[float]:
+    """Rounds of Star-Star over those that its first rounds tell, continued as a power, with other noise.
+
+    Where they tell ``far`` times as many as raced; infinite where it was over `LONGER` times as many.
+    """
+    seeds = [np.minimum.accumulate(one) for one in curves.best[quantity, curves.topologies[0]]]
+    for raced, other in zip(seeds, seeds[1:] + seeds[:1], strict=True):
+        said, curve = far * RACED, raced[: RACED + 1]
+        target = curve[-1] * far ** -pace(curve)
+        if curves.rounds[-1] >= LONGER * said and curve[-1] > 0:
+            off = crossing(curves.rounds, other, target) / said if other[-1] <= target else math.inf
+            yield off if off <= LONGER else math.inf
+
+
+def further_rows(curves: Sequence[Curves]) -> list[dict[str, object]]:
+    """Quantiles of how far rounds beyond a pilot's last are off, by how many times further they are."""
+    found = []
+    for (quantity, metric), far in itertools.product(METRIC.items(), FAR):
+        off = [list(further(one, quantity, far)) for one in curves]
+        rows, settings = list(itertools.chain(*off)), sum(map(bool, off))
+        if rows:
+            ends = np.quantile(rows, (0.1, 0.5, 0.9), method="inverted_cdf")
+            low, median, high = (f"{one:.3g}" for one in ends)
+            found.append({
+                "metric": metric, "times": far, "rows": len(rows), "settings": settings,
+                "low": low, "median": median, "high": high,
+            })  # fmt: skip
+    return found
+
+
 def print_tables(
     contestants: Mapping[str, tuple[Callable[[Curves, str, int], Said | None], slice]],
     chosen: Sequence[Curves],
@@ -581,10 +617,12 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     if given.scale:
         lines = scale_rows(of_roles(given.curves, given.role.split(",") if given.role else JUDGED))
+        beyond = further_rows(of_roles(given.curves, given.role.split(",") if given.role else (*JUDGED, "long")))
         if given.role:
-            print("\n".join(f"| {' | '.join(map(str, line.values()))} |" for line in lines))
+            print("\n".join(f"| {' | '.join(map(str, line.values()))} |" for line in (*lines, *beyond)))
         else:
             written(SCALE, lines)
+            written(BEYOND, beyond)
         return 0
     given.role = given.role or "design"
     if given.gains:

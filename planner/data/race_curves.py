@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 SAME = 1e-12  # logarithms that differ by less are one: a level that a curve had is read back from its logarithm
+STILL = 0.1  # the pace of a curve whose end tells none
 Curve = Sequence[float] | NDArray[np.float64]
 
 
@@ -52,6 +53,17 @@ def crossing(curve: Curve, level: float) -> float:
         return 0.0
     before, after = float(scaled[r - 1]), float(scaled[r])
     return float(r) if not math.isfinite(before) else r - 1 + min(1.0, (before - goal) / (before - after))
+
+
+def pace(curve: Curve) -> float:
+    """How fast a curve still falls at its end: minus its power of the rounds, from half of them on.
+
+    A curve that stands still, or is not above 0, has `STILL`.
+    """
+    last = len(curve) - 1
+    half = max(1, last // 2)
+    before, after = value_at(curve, half), curve[-1]
+    return math.log(before / after) / math.log(last / half) if before > after > 0 and half < last else STILL
 
 
 def rounds_like(reference: Curve, curve: Curve, rounds: float, times: Curve | None = None) -> float:

@@ -11,7 +11,8 @@ from planner.decide.recommendation import SHARING, Uncertainty
 from planner.decide.settings import DETECT, TIMEOUT, could_be_controlled, in_turns, is_open
 from planner.io.answers import Assumption, NextStep, Sensitivity, Verdict
 from planner.io.wording import a_group, percent
-from planner.predict.question import Question
+from planner.predict.evidence import orderings
+from planner.predict.question import Question, ceil_rounds
 from planner.scenario.resolve import Scenario
 
 UNASKED = {"R", "tiers", "scatter", "fading", "decay", "target", "L"}  # of the target, or without effect on a ranking
@@ -121,6 +122,9 @@ def steps(
         yield NextStep(argv=race(question), why="measures rounds on your own model and data")
     elif scenario.pilot is None and not scenario.divisions and not free:
         yield NextStep(argv=("hfl-plan", "tune", "..."), why="local steps, group rounds and learning rates")
+    if question.predictor.measured and (scale := orderings.of_scale(question, scenario)) and scale.wide:
+        rounds = ceil_rounds(float(question.rounds()[question.reference]))
+        yield NextStep(argv=(*race(question), "--rounds", str(rounds)), why="a pilot as long as the rounds shown")
     yield NextStep(argv=("...", "--explain"), why="all details")
 
 

@@ -81,8 +81,7 @@ def piloted(question: Question, pilot: Pilot, metric: str | None) -> Question:
         question, predictor=whose, metric=pilot.metric, topologies=known, bounds={}, cap="own", target=target,
         slowdowns=slowdowns,
     )  # fmt: skip
-    far = float(whose.rounds_to(found, pilot.reference, found.goal(), found.values)) / pilot.rounds
-    if far > FURTHEST:
+    if whose.extrapolated(found) > FURTHEST:
         raise ScenarioError(
             f"--pilot: {title(pilot.reference)} came to {pilot.metric} {pilot.targets[-1].value:.3g} in its "
             f"{pilot.rounds} rounds, and this target takes over {FURTHEST} times as many, if it is met. Give a target "

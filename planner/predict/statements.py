@@ -5,6 +5,8 @@ from __future__ import annotations
 from planner.io.parts import Part, field
 from planner.io.wording import percent, times
 
+WIDE = 5  # from a tenth to nine tenths: numbers of rounds that say little
+
 
 class Presence(Part):
     """What becomes of the global rounds of one topology where devices do not always come."""
@@ -39,20 +41,28 @@ class ModelUncertainty(Part):
 
 
 class ScaleOnRecord(Part):
-    """How many rounds networks on real data took to a loss, over those predicted where as much was known."""
+    """How many rounds networks on real data took to a loss, over those predicted where as much was known.
+
+    Beyond a pilot's last round, to its metric: those of the reference over those that its curve, continued, tells.
+    """
 
     low: float = field("a tenth of the cases took less")
     median: float
-    high: float = field("a tenth of the cases took more")
-    of: int = field("cases: a setting, a topology and a target")
-    best_low: float = field("the same with a profile that says how the loss falls")
-    best_high: float
+    high: float | None = field("a tenth of the cases took more; null where that is over 3 times, as far as all ran")
+    of: int = field("cases: a setting, a topology and a target; beyond a pilot a setting and its noise")
+    best_low: float = field("the same with a profile that says how the loss falls; of a pilot its own")
+    best_high: float | None
     beyond: str = field("what here is beyond all of these, so that rounds may be farther off", default="")
+
+    @property
+    def wide(self) -> bool:
+        """Whether 80 % span more than `WIDE` times."""
+        return self.high is None or self.high > WIDE * self.low
 
     def in_words(self) -> str:
         """Say it of rounds that are predicted."""
         own, best = (self.low, self.high), (self.best_low, self.best_high)
-        these, known = ("{} to {}".format(*map(times, ends)) for ends in (own, best))
+        these, known = (f"{times(low)} to {'over 3x' if high is None else times(high)}" for low, high in (own, best))
         said = f"80 % of measured runs took {these} the rounds shown"
         if self.beyond:
             return f"{said}, and none differed so much"

@@ -165,6 +165,36 @@ def test_the_record_of_rounds_to_a_loss_is_on_the_page() -> None:
             assert f"| {name} | all that judge | {numbers} |" in ROUNDS
 
 
+def test_rounds_beyond_a_pilot_are_off_as_the_record_and_the_pages_say() -> None:
+    """A straight line through rounds 4 and 8 on logarithmic paper, and where the other noise seed is at its level."""
+    said = " ".join((ROOT / "docs" / "pilot.md").read_text(encoding="utf-8").split())
+    with record.BEYOND.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["metric"], row["times"]) for row in rows] == list(itertools.product(("loss", "accuracy"), "248"))
+    for row in rows:
+        far, quantity, off = int(row["times"]), {"loss": "loss", "accuracy": "error"}[row["metric"]], []
+        for one in record.of_roles(record.ROOT / "measured_curves.csv", (*record.JUDGED, "long")):
+            pair = np.minimum.accumulate(one.best[quantity, "star-star"], axis=1)
+            if one.rounds[-1] < 24 * far:
+                continue
+            for mine, other in (pair, pair[::-1]) if len(pair) == 2 else zip(pair, np.roll(pair, -1, 0), strict=True):
+                fell = np.log2(mine[4] / mine[8])
+                level = mine[8] * 2 ** (-(fell if fell > 0 else 0.1) * np.log2(far))
+                there = np.append(np.flatnonzero(other <= level), len(other))[0]
+                took = np.inf
+                if there < len(other):
+                    before = max(there - 1, 1)
+                    took = np.interp(-level, -other[[before, there]], one.rounds[[before, there]])
+                off.append(took / (8 * far) if took <= 24 * far else np.inf)
+        low, median, high = (sorted(off)[math.ceil(share * len(off)) - 1] for share in (0.1, 0.5, 0.9))
+        assert len(off) == int(row["rows"])
+        assert [f"{n:.3g}" for n in (low, median, high)] == [row["low"], row["median"], row["high"]]
+        cells = " | ".join(row.values()).replace("inf", "over 3")
+        assert f"| both | {cells} |" in ROUNDS
+        if far < 8:
+            assert f"{low:.2g}x to {'over 3' if high > 3 else f'{high:.2g}'}x" in said
+
+
 def test_what_more_local_steps_and_group_rounds_saved_is_what_the_curves_say() -> None:
     """Rounds with 2 local steps over those with 12 or 48, and over those with 4 or 12 group rounds of 2, by hand."""
     curves: dict[tuple[str, ...], list[list[float]]] = {}

@@ -27,6 +27,7 @@ SETTING = {"G": 10.0, "M": 10.0, "P": 1.0, "K": 2.0, "S1": 10.0, "S2": 10.0, "R"
 MEASURED = {"loss": "docs/evidence/measured_losses.csv", "gradient": "planner/data/measured_orders_kept.csv"}
 REAL = "real_record{}.csv"  # with `predictor_record.MANY` in it, or without
 SCALE = "scale_record.csv"
+BEYOND = "beyond_record.csv"  # of pilots of 8 rounds
 STEPS = "steps_record.csv"
 FEWEST = 3  # problems of a row of it that tell something
 NEARLY = 1.05  # beyond what runs had by so little that they tell of it
@@ -141,6 +142,8 @@ def of_pilots(question: Question) -> str:
 def of_scale(question: Question, scenario: Scenario) -> ScaleOnRecord | None:
     """How far rounds to a loss that was given were off where who asked knew as much; None for other questions."""
     by_loss = question.metric == "loss" and question.scatter > 0 and question.depth == 2
+    if question.predictor.measured and question.target is not None:
+        return _beyond_a_pilot(question)
     if not by_loss or scenario.known["target"].origin != "given":
         return None
     rows = {row["told"]: row for row in rows_of(SCALE, predictor=question.predictor.id)}
@@ -157,6 +160,19 @@ def of_scale(question: Question, scenario: Scenario) -> ScaleOnRecord | None:
         best_high=float(best["high"]),
         beyond=predictor_record.differ_more(question),
     )
+
+
+def _beyond_a_pilot(question: Question) -> ScaleOnRecord | None:
+    """How far rounds as many times further than a pilot were off; their logarithms grow as that of how far they are."""
+    far = question.predictor.extrapolated(question)
+    if not 1 + 1e-9 < far < math.inf:
+        return None
+    rows = rows_of(BEYOND, metric=question.metric)
+    row = [row for row in rows if float(row["times"]) <= far or row is rows[0]][-1]
+    off = {name: float(row[name]) ** math.log(far, float(row["times"])) for name in ("low", "median", "high")}
+    high = off.pop("high")
+    known = None if math.isinf(high) else high
+    return ScaleOnRecord(**off, high=known, of=int(row["rows"]), best_low=off["low"], best_high=known)
 
 
 def of_steps(

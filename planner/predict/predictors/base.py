@@ -115,6 +115,10 @@ class Predictor(ABC):
         """Whether a system, or a tree, was run itself to the target: no other's rounds, and none beyond the runs."""
         return False
 
+    def extrapolated(self, question: Question) -> float:
+        """How many times further than what was measured the target is; at most 1 where nothing is extrapolated."""
+        return 1.0
+
     def by_group(self) -> bool:
         """Whether sequential learning was measured group by group, and not in an order that mixes groups."""
         return False

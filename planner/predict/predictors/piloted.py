@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from planner.data.pilot import Beside
-from planner.data.race_curves import crossing, rounds_like, value_at
+from planner.data.race_curves import crossing, pace, rounds_like, value_at
 from planner.io.wording import counted, names, percent, title
 from planner.predict.predictors.base import Predictor, Quantity
 
@@ -96,6 +96,10 @@ class Piloted(Predictor):
         if isinstance(own, Beside) and own.times:
             return self._tasks(own, like) <= own.times[-1] * (1 + NEAR)
         return not self._beyond(self._rounds(system, like))
+
+    def extrapolated(self, question: Question) -> float:
+        """Rounds of the reference to the target over those that raced."""
+        return self._like(float(question.goal())) / self.pilot.rounds
 
     def _beyond(self, rounds: float) -> bool:
         return rounds > self.pilot.rounds * (1 + 1e-9)
@@ -222,8 +226,8 @@ class Piloted(Predictor):
         far = math.expm1(WIDENING * math.log(rounds / last, 3))
         return (
             f"Rounds are extrapolated {rounds / last:.3g}-fold beyond the pilot's {last} rounds, adding an error of "
-            f"about {percent(far)}. They have the ratios of its last round; `hfl-plan pilot ... --rounds {4 * last}` "
-            "sees further.",
+            f"about {percent(far)}. That is of their ratios, which are those of its last round; `hfl-plan pilot ... "
+            f"--rounds {4 * last}` sees further.",
         )
 
     # ------------------------------------------------------------ curves
@@ -248,12 +252,7 @@ class Piloted(Predictor):
 
     @cached_property
     def _pace(self) -> float:
-        """How fast the reference still falls at the end: the power of the rounds, from half of them on."""
-        curve, half = self._curve(self.pilot.reference), max(1, self.pilot.rounds // 2)
-        before, after = value_at(curve, half), curve[-1]
-        if not before > after > 0:
-            return 0.1
-        return math.log(before / after) / math.log(self.pilot.rounds / half) if half < self.pilot.rounds else 0.1
+        return pace(self._curve(self.pilot.reference))
 
     def _like(self, goal: float) -> float:
         """Rounds of the reference to a value, those beyond the pilot's on its curve continued as a power."""

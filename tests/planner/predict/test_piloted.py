@@ -17,7 +17,7 @@ from planner.data.race_curves import rounds_like
 from planner.decide.phase_diagram import phase
 from planner.io.answers import Sensitivity
 from planner.io.json_documents import fitted
-from planner.predict.evidence import predictor_record
+from planner.predict.evidence import predictor_record, rows_of
 from planner.predict.question import ask
 from planner.report.page import change_in
 
@@ -851,3 +851,45 @@ def test_a_target_that_the_reference_had_before_its_last_round_says_when(tmp_pat
     falling = planner.recommend(pilot=str(written(tmp_path)), rounds=ROUNDS, **FLEET)
     assert falling.row("star-star").rounds == ROUNDS
     assert falling.target is not None and falling.target.defined_by.endswith("after 8 rounds")
+
+
+def power(pace: float, rounds: int = ROUNDS) -> list[float]:
+    return [3.0, *(2.0 * n**-pace for n in range(1, rounds + 1))]
+
+
+def by_power(folder: Path, pace: float, **more: Any) -> Path:
+    runners = [one | {"envelope": power(pace), "loss": [power(pace)] * 2} for one in document()["topologies"]]
+    return written(folder, topologies=runners, start=3.0, **more)
+
+
+@pytest.mark.parametrize("pace", [0.2, 0.5, 1.0])
+def test_a_loss_that_falls_as_a_power_of_the_rounds_is_continued_exactly(tmp_path: Path, pace: float) -> None:
+    scenario = planner.load_scenario(pilot=str(by_power(tmp_path, pace)), target=2.0 * 60**-pace, **FLEET)
+    found = ask(scenario).rounds()
+    assert {name: float(n) for name, n in found.items()} == pytest.approx(dict.fromkeys(PACE, 60.0), rel=1e-9)
+
+
+@pytest.mark.parametrize(("times", "row", "said", "longer"), [
+    (2.0, 2, "0.83x to 1.5x", None), (3.0, 2, "0.75x to 2x", None),
+    (7.9, 4, "0.7x to over 3x", 64), (64.0, 8, "0.52x to over 3x", 512),
+])  # fmt: skip
+def test_rounds_beyond_a_pilot_say_how_far_off_such_were_and_a_longer_pilot_where_that_is_far(
+    tmp_path: Path, times: float, row: int, said: str, longer: int | None
+) -> None:
+    """By the record of 2, 4 and 8 times further; in between and beyond logarithms grow as that of how far it is."""
+    file = str(by_power(tmp_path, 0.5))
+    answer = planner.recommend(pilot=file, target=2.0 * (ROUNDS * times) ** -0.5, **FLEET)
+    assert f"Rounds 80 % of measured runs took {said} the rounds shown" in " ".join(str(answer).split())
+    (record,) = rows_of("beyond_record.csv", metric="loss", times=str(row))
+    scale = answer.to_json()["recommend"]["scale"]
+    power = math.log(times) / math.log(row)
+    assert (scale["low"], scale["of"]) == (pytest.approx(float(record["low"]) ** power), int(record["rows"]))
+    assert (scale["high"] is None) is ("over" in said)
+    races = [" ".join(step.argv) for step in answer.next if "pilot" in step.argv]
+    assert races == ([] if longer is None else [f"hfl-plan pilot HOOK.py --rounds {longer}"])
+
+
+def test_rounds_within_a_pilot_and_those_that_were_given_have_no_such_line(tmp_path: Path) -> None:
+    file = str(by_power(tmp_path, 0.5))
+    for asked in ({"target": 1.0}, {"rounds": 100}, {}):
+        assert planner.recommend(pilot=file, **asked, **FLEET).recommend.scale is None
