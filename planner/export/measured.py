@@ -19,6 +19,8 @@ from planner.io.parts import Part, field
 from planner.predict.question import ask, with_default_order
 from planner.scenario.resolve import Scenario
 
+SETTLED = 3  # rounds from which the first, in which libraries and data are loaded, is left out
+
 
 class Round(Part):
     """One global round."""
@@ -28,6 +30,7 @@ class Round(Part):
     calls: int
     work_seconds: float = field("of local steps, over all calls")
     call_seconds: float = field("until answers were there, over all calls")
+    over_network: bool = field("whether every model went to another machine and back", default=False)
     metric: float
 
 
@@ -41,17 +44,22 @@ class Measured(Part):
     rounds: tuple[Round, ...]
 
     @property
-    def calls(self) -> int:
-        """Calls of clients in all."""
-        return sum(one.calls for one in self.rounds)
+    def settled(self) -> tuple[Round, ...]:
+        """Rounds that are averaged: without the first, in which much is loaded, where there are three or more."""
+        return self.rounds[1:] if len(self.rounds) >= SETTLED else self.rounds
 
     def mean(self, name: str) -> float:
-        """Return the mean of a number over the rounds."""
-        return fmean(float(getattr(one, name)) for one in self.rounds)
+        """Return the mean of a number over the settled rounds."""
+        return fmean(float(getattr(one, name)) for one in self.settled)
 
     def per_call(self, name: str) -> float:
-        """Return a number of a call, in the mean over all of them."""
-        return self.mean(name) * len(self.rounds) / self.calls
+        """Return a number of a call, in the mean over all of the settled rounds."""
+        return self.mean(name) / self.mean("calls")
+
+    @property
+    def over_network(self) -> bool:
+        """Whether every model crossed a network, so that times of calls say something of links."""
+        return all(one.over_network for one in self.rounds)
 
 
 class Against(Part):
@@ -104,7 +112,7 @@ def read_measured(path: Path) -> Measured:
         raise ScenarioError(
             f"{path}: the target {found.target!a:.40} is not one of {', '.join(targets())}.", code="E020"
         )
-    if not found.calls:
+    if not found.rounds:
         raise ScenarioError(f"{path}: no round has ended yet. Let the project run.")
     sends = targets()[found.target].network is not None
     for number, one in enumerate(found.rounds, 1):
@@ -117,8 +125,8 @@ def read_measured(path: Path) -> Measured:
 def compare(scenario: Scenario, path: Path) -> Comparison:
     """Compare what was measured with what the scenario predicts, and correct the scenario by it.
 
-    Step time and, where models are sent, their size and the client's link are corrected: latency is kept, and the rates
-    are scaled together, unless a call took less than the latency alone.
+    Step time and, where models are sent, their size are corrected; so is the client's link where all clients ran on
+    other machines: latency is kept, and the rates are scaled together, unless a call took less than the latency alone.
 
     Raises:
         ScenarioError: If the file is of another plan.
@@ -185,6 +193,8 @@ def _corrections(spec: RoundSpec, measured: Measured, target: Target) -> Iterato
         return
     size = measured.per_call("bytes") / 2
     yield one("model.size", spec.model_bytes, size, "bytes", f"{size:.6g}B")
+    if not measured.over_network:
+        return
     if listed is not None and (listed.link_of is not None or spec.network.client_link.sharing == "per-server"):
         return
     link, sharers = spec.network.client_link, levels(spec)[-1].sharers
@@ -216,9 +226,11 @@ def _corrected(scenario: Scenario, found: Iterable[Correction]) -> Scenario:
 def _notes(measured: Measured, target: Target, spec: RoundSpec) -> Iterator[str]:
     if target.network is None:
         yield "Nothing was sent in this run, so it says nothing of links and of the size of the model."
+    elif not measured.over_network:
+        yield "Links stay as they are: not every model of this run is known to have crossed your network."
     if (listed := spec.members) is not None and (listed.pace is not None or listed.link_of is not None):
         yield "Step times and links that the list has client by client stay as they are."
     if spec.compute.random:
         yield "A run says the mean step time; the spread between clients stays as it was given."
-    if len(measured.rounds) < 3:
+    if len(measured.rounds) < SETTLED:
         yield "The first round often takes longer: run three or more."

@@ -81,6 +81,7 @@ def test_a_framework_computes_the_reference(to: str, topology: str, scenario: di
     assert apart < 1e-6
     measured = json.loads((folder / "measured.json").read_text())
     assert [one["bytes"] for one in measured["rounds"]] == [2 * 8 * 27 * one["calls"] for one in measured["rounds"]]
+    assert not any(one["over_network"] for one in measured["rounds"])
     print(f"{to} {topology}: {apart:.1e} apart, {time.perf_counter() - start:.0f} s")
 
 

@@ -43,6 +43,7 @@ def measured(folder: Path, topology: str, target: str = "flower", **changes: Any
         "calls": 12,
         "work_seconds": 12 * work,
         "call_seconds": 12 * (work + way),
+        "over_network": True,
         "metric": 0.5,
     }
     document = {
@@ -96,6 +97,29 @@ def test_the_lines_to_paste_give_the_corrected_scenario(tmp_path: Path) -> None:
     )
     assert all(one.now == pytest.approx(one.was, rel=1e-5) for one in again.corrections)
     assert again.best == again.best_corrected == found.best_corrected
+
+
+def test_the_first_of_three_rounds_or_more_is_left_out(tmp_path: Path) -> None:
+    """In it libraries and data are loaded: its mean step was 8 times too long."""
+    later, names = json.loads(measured(tmp_path, "ring-star").read_text())["rounds"][1:], ("seconds", "work_seconds")
+    first = later[0] | {name: 100 * later[0][name] for name in (*names, "call_seconds")}
+    found = compare(scenario(), measured(tmp_path, "ring-star", rounds=[first, *later]))
+    assert {one.key: one.now for one in found.corrections}["compute.step_time"] == pytest.approx(TRUE["step"])
+    assert [row.measured for row in found.rows] == pytest.approx([later[0]["seconds"], later[0]["bytes"], TRUE["step"]])
+    found = compare(scenario(), measured(tmp_path, "ring-star", rounds=[first, later[0]]))
+    assert found.rows[-1].measured == pytest.approx(TRUE["step"] * (100 + 1) / 2)
+    assert any("run three or more" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("known", [False, None])
+def test_a_run_on_one_machine_corrects_no_link(known: bool | None, tmp_path: Path) -> None:
+    file = measured(tmp_path, "ring-star")
+    rounds = json.loads(file.read_text())["rounds"]
+    for one in rounds:
+        one.pop("over_network") if known is None else one.update(over_network=known)
+    found = compare(scenario(), measured(tmp_path, "ring-star", rounds=rounds))
+    assert [one.key for one in found.corrections] == ["compute.step_time", "model.size"]
+    assert any("crossed your network" in note for note in found.notes)
 
 
 def test_a_call_shorter_than_the_latency_corrects_it(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 import time
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
@@ -41,11 +42,15 @@ class Job(NamedTuple):
 
 
 class Done(NamedTuple):
-    """What a client returns: its model, the time of its steps [s], the bytes moved."""
+    """What a client returns: its model, the time of its steps [s], the bytes moved.
+
+    ``machines`` are those that it ran on; none where that was this process.
+    """
 
     model: Model
     seconds: float
     bytes: int = 0
+    machines: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -158,7 +163,7 @@ def run(
     """Run the rounds; write after each what it took, and the model at the end."""
     told: dict[str, Any] = {"schema": "hfl-plan/measured/1", "plan": plan.id}
     told |= {"target": plan.target, "sample": getattr(task, "SAMPLE", False)}
-    model, told["rounds"] = task.initial_model(), []
+    here, model, told["rounds"] = platform.node(), task.initial_model(), []
     for number in range(plan.rounds if rounds is None else rounds):
         seen: list[tuple[Done, int, float]] = []
 
@@ -176,6 +181,8 @@ def run(
             "calls": sum(jobs for _, jobs, _ in seen),
             "work_seconds": sum(done.seconds for done, *_ in seen),  # of local steps
             "call_seconds": sum(waited for *_, waited in seen),  # and of the way
+            # whether every model went to another machine and back
+            "over_network": all(m and here not in m for (*_, m), *_ in seen),
             "metric": task.evaluate(model),
         }
         told["rounds"].append(last)

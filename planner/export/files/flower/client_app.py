@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import platform
 import time
 
-from flwr.app import ArrayRecord, Context, Message, MetricRecord, RecordDict
+from flwr.app import ArrayRecord, ConfigRecord, Context, Message, RecordDict
 from flwr.clientapp import ClientApp
 
 from hfl_app import task
@@ -16,7 +17,7 @@ app = ClientApp()
 def partition(message: Message, context: Context) -> Message:
     """Say which client of plan.toml this is: its number, from 0."""
     number = int(context.node_config["partition-id"])
-    said = RecordDict({"client": MetricRecord({"number": number})})
+    said = RecordDict({"client": ConfigRecord({"number": number})})
     return Message(content=said, reply_to=message)
 
 
@@ -26,6 +27,7 @@ def train(message: Message, context: Context) -> Message:
     model = message.content["model"].to_numpy_ndarrays()
     start = time.perf_counter()
     model = task.train(model, **message.content["job"])
-    took = MetricRecord({"seconds": time.perf_counter() - start})
+    seconds = time.perf_counter() - start
+    took = ConfigRecord({"seconds": seconds, "machines": [platform.node()]})
     content = RecordDict({"model": ArrayRecord(model), "took": took})
     return Message(content=content, reply_to=message)

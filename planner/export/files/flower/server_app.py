@@ -55,6 +55,6 @@ def main(grid: Grid, context: Context) -> None:
         answer = ask(grid, place[job.client], "train", content)
         returned = answer["model"].to_numpy_ndarrays()
         moved = sum(array.nbytes for array in (*model, *returned))
-        return Done(returned, float(answer["took"]["seconds"]), moved)
+        return Done(returned, bytes=moved, **answer["took"])
 
     run(PLAN, task, train, Path.cwd(), int(context.run_config["rounds"]), side_by_side)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import time
 from pathlib import Path
 from typing import Any
@@ -37,10 +38,11 @@ class Server:
         def train(model: Model, *jobs: Job) -> Done:
             asked = [plan.asked(job) for job in jobs]
             first, last = asked[0]["client"], asked[-1]["client"]
-            seconds = sites[first](timeout=LONGEST * len(asked)).take(model, asked)
+            site = sites[first](timeout=LONGEST * len(asked))
+            seconds, *machines = site.take(model, asked)
             returned = self.returned.pop(last)
             hop = sum(array.nbytes for array in (*model, *returned))  # up, and down
-            return Done(returned, float(seconds), len(asked) * hop)
+            return Done(returned, float(seconds), len(asked) * hop, machines)
 
         run(plan, task, train, folder, self.rounds, side_by_side)
 
@@ -49,13 +51,14 @@ class Client:
     """One site."""
 
     @collab.publish
-    def take(self, model: Model, jobs: list[dict[str, Any]]) -> float:
-        """Do the first job, and pass on the model; return the time of all steps [s]."""
+    def take(self, model: Model, jobs: list[dict[str, Any]]) -> list[Any]:
+        """Do the first job, and pass on; return the time of steps [s], and machines."""
         start = time.perf_counter()
         model = task.train(model, **jobs[0])
-        seconds, rest = time.perf_counter() - start, jobs[1:]
+        took, rest = [time.perf_counter() - start, platform.node()], jobs[1:]
         if not rest:
             collab.server(timeout=LONGEST).give(model)
-            return seconds
+            return took
         (site,) = collab.get_clients([rest[0]["client"]])
-        return seconds + float(site(timeout=LONGEST * len(rest)).take(model, rest))
+        seconds, *machines = site(timeout=LONGEST * len(rest)).take(model, rest)
+        return [took[0] + seconds, took[1], *machines]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import time
 
 import numpy as np
@@ -17,6 +18,6 @@ while flare.is_running():
     model = [np.asarray(got.params[str(i)]) for i in range(len(got.params))]
     start = time.perf_counter()
     model = task.train(model, **got.meta["job"])
+    took = {"seconds": time.perf_counter() - start, "machines": [platform.node()]}
     params = {str(i): array for i, array in enumerate(model)}
-    took = {"seconds": time.perf_counter() - start}
     flare.send(flare.FLModel(params=params, metrics=took))

@@ -44,6 +44,6 @@ class Hierarchy(ModelController):  # type: ignore[misc]
             got: dict[str, Any] = answers[0].params
             returned = [np.asarray(got[str(i)]) for i in range(len(got))]
             moved = sum(array.nbytes for array in (*model, *returned))
-            return Done(returned, float(answers[0].metrics["seconds"]), moved)
+            return Done(returned, bytes=moved, **answers[0].metrics)
 
         run(plan, task, train, folder, self.rounds, side_by_side)
