@@ -51,7 +51,7 @@ class Gain(Part):
     )
     toss_up_before: tuple[str, ...] = field("topologies that cannot be told from the best; empty where one can")
     toss_up_after: tuple[str, ...]
-    within_error: bool = field("whether the gain is below the error of the predictor")
+    within_error: bool = field("whether the gain, or loss, is within the error of the predictor")
 
 
 class Grouping(Told):
@@ -127,9 +127,14 @@ def _effect(
             _, delta2 = found.if_chosen()
             zeta2 = max(total2 - delta2, 0.0)
         known = regrouping.Grouped(kind, zeta2, delta2, task.absolute, labels, sizes.tolist())
-        if kind != "present" or task.absolute:
+        if kind == "random" or task.absolute:
             return known
-        return replace(known, ends=heterogeneity.of_counts(table, "clients").ratio[1:])  # as `recommend` has them
+        put, chosen_by = table, None
+        if kind == "new":
+            put = replace(table, groups=tuple(task.names), group_of=group_of, above=(), tiers=("group", "client"))
+            chosen_by = True
+        ends = heterogeneity.of_counts(put, "clients", chosen=chosen_by).ratio[1:]
+        return replace(known, ends=ends)  # as `recommend` and `measure --groups-are chosen` have them
 
     def posed(grouped: regrouping.Grouped) -> Scenario:
         groups = [{"clients": int(one)} for one in grouped.sizes]
@@ -224,7 +229,7 @@ def _answer(
     effect = data["effect"]
     rows = tuple(_gain(objective, effect) for objective in KEYS) if effect else ()
     target = effect and effect["target"]
-    few = _enough(data) if data["moves"] and len(data["moves"]) > 1 else None
+    few = _enough(data)
     moves, why = ((), "") if few is None else (("--moves", str(few)), "gives 90 % of the gain, and ")
     measure = ("hfl-plan", "measure", "regrouped.csv", "--groups-are", "chosen", "-o", "profile.json")
     following = [
@@ -249,12 +254,12 @@ def _answer(
 
 
 def _enough(data: Mapping[str, Any]) -> int | None:
-    """How many moves give 90 % of the gain; None where there are none, they were limited, or noise is all they gain."""
+    """How many moves give 90 % of the gain; None where all do, they were limited, or noise is all they gain."""
     if not data["moves"] or data["most_moves"] is not None:
         return None
     if data["after"]["delta2_expected"] >= data["before"]["delta2_expected"]:
         return None
-    return next(i for i, step in enumerate(data["moves"], 1) if step["gained_share"] >= 0.9 - 1e-12)
+    return next((i for i, step in enumerate(data["moves"][:-1], 1) if step["gained_share"] >= 0.9 - 1e-12), None)
 
 
 def _defined(effect: Mapping[str, Any]) -> str:
@@ -285,7 +290,9 @@ def _gain(objective: Objective, effect: Mapping[str, Any]) -> Gain:
         of_sizes=of_sizes,
         toss_up_before=tuple(effect["before"]["toss_up"][objective]),
         toss_up_after=tuple(effect["after"]["toss_up"][objective]),
-        within_error=gain is not None and effect["resolution"] < gain < 1 - 1 / effect["error"],
+        within_error=gain is not None
+        and abs(gain) > effect["resolution"]
+        and 1 / effect["error"] < 1 - gain < effect["error"],
     )
 
 
@@ -308,7 +315,7 @@ def _verdict(data: Mapping[str, Any], rows: Sequence[Gain], why: str) -> Verdict
     if asked.gain is None:
         return Verdict(status="unreachable", text=f"No topology reaches the target, {when_} or after.")
     less = {"time": "less time", "traffic": "less traffic", "rounds": "fewer rounds"}[asked.id]
-    if asked.within_error:
+    if asked.within_error and asked.gain > 0:
         off = f"the predictor's error, {times(effect['error'])}"
         gain = times(1 / (1 - asked.gain))
         text = f"Toss-up for {asked.id}: a gain of {gain}, with {names_or(asked.after)}, is within {off}."
@@ -328,6 +335,7 @@ def _verdict(data: Mapping[str, Any], rows: Sequence[Gain], why: str) -> Verdict
         stays = f"{names_or(asked.after)} stays first ({'; '.join(undecided)})"
     same = abs(asked.gain) <= effect["resolution"]
     cost = "at the same cost" if same else f"and new groups take {percent(-asked.gain)} more {asked.id}"
+    cost += ", within the predictor's error" * asked.within_error
     text = f"Not worth {doing} for {asked.id}: {stays}, {cost}."
     return Verdict(status="not-worth-it", best=asked.before, text=text)
 
@@ -358,7 +366,7 @@ def document(answer: Grouping) -> Document:
 def legend(rows: Sequence[Gain], where: str = "") -> Iterator[tuple[str, str]]:
     """What the mark in the table means, and where each toss-up is told; nothing where no row has it."""
     means = [f"one of a toss-up{where}"] * any(row.toss_up_before or row.toss_up_after for row in rows)
-    means += ["a gain below the predictor's error"] * any(row.within_error for row in rows)
+    means += ["a difference within the predictor's error"] * any(row.within_error for row in rows)
     if means:
         yield MARK, " or ".join(means)
 

@@ -270,7 +270,7 @@ def test_counts_without_groups_and_nested_ones_can_be_grouped():
 def test_a_mark_in_the_table_of_groups_is_explained_there():
     hospitals = Path(__file__).parents[3] / "examples" / "hospitals.csv"
     links = {"fleet": {"tiers": [{"count": 4}, {"count": 8}]}}
-    for predictor, gain in (("spectrum", " or a gain below the predictor's error"), ("bound", "")):
+    for predictor, gain in (("spectrum", " or a difference within the predictor's error"), ("bound", "")):
         made = counts.regrouped(hospitals.read_bytes(), "h.csv", 4, {**links, "plan": {"predictor": predictor}})
         cells = [cell for row in made["rows"] for cell in row]
         assert any(cell.endswith(("-Ring*", "-Star*")) for cell in cells)
