@@ -209,9 +209,16 @@ def _of_other_commands(option: str, where: Any) -> str:
     """Say which commands have an option; empty where none has."""
     from planner.io.wording import join_with_limit
 
-    commands = getattr(where.find_root().command, "commands", {}) if where is not None else {}
-    found = [f"`hfl-plan {name}`" for name, one in commands.items() if option in _options(one)]
+    found = [f"`{path}`" for path in _having(option, "hfl-plan", where.find_root().command)] if where else []
     return f"It is an option of {join_with_limit(found, 2)}." if found else ""
+
+
+def _having(option: str, path: str, command: Any) -> Iterator[str]:
+    """Paths of the commands that have an option themselves."""
+    for name, one in getattr(command, "commands", {}).items():
+        if any(option in p.opts for p in one.params):
+            yield f"{path} {name}"
+        yield from _having(option, f"{path} {name}", one)
 
 
 def refuse(code: str, fact: str, help_: str) -> int:

@@ -50,6 +50,13 @@ def input_named(word: str, known: Collection[str], option: str) -> str:
         ScenarioError: If none of those known is called so; with those that may be meant.
     """
     word = word.strip().removeprefix("network.")
+    if "=" in word:
+        name = input_named(head := word.partition("=")[0], known, option)
+        raise ScenarioError(
+            f"{option}: {word!a:.40} has a value, and {name} alone is followed from what it is now. "
+            f"Write {option} {head}; ranges are for --map.",
+            code="E020",
+        )
     others = {other: name for other, name in {**OPTIONS, **NICKNAMES}.items() if name in known}
     said = {input_words(name).replace(" ", "_"): name for name in known} | others
     if (name := others.get(word, word)) in known or (name := said.get(word.lower().replace(" ", "_"), "")) in known:

@@ -213,6 +213,8 @@ def test_the_details_say_what_holds_a_bound_back(plan) -> None:
         (["bounds", "show", "zhou2026.thm1.star-ring", "--set", "G=many"], "Write G=10."),
         ([*BASE, "--budget", "5h"], "of a pilot read the column of the table."),
         ([*BASE, "--within", "5h"], "It is an option of `hfl-plan pilot` and `hfl-plan tune`."),
+        (["bounds", "compare", "zhou2026.thm1.star-ring", "--bare"], "an option of `hfl-plan bounds export`."),
+        (["flip", *BASE[1:], "-p", "server_link=1:9"], "Write --parameter server_link; ranges are for --map."),
         ([*BASE, "--config", "no-such.toml"], "no-such.toml"),
         (["recommend", "--heterogeneity", "x.csv"], "--heterogeneity: x.csv: cannot be read"),
         ([*BASE, "--straggler", "exponential:2"], "straggler"),
