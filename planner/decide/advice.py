@@ -38,6 +38,7 @@ FIRST: Mapping[str, str] = {  # what is said of these in any case, before what v
     TIMEOUT: "the fewest seconds per client that comes; who takes longer is cut off",
     "access": "how fast the links of places to their network are",
 }
+ASK_POLICY = NextStep(argv=("--on-failure", "fail|skip"), why="Does a round go on without a device?", asks=True)
 LINK_SHARING = ("--link-sharing", "per-client|per-server")
 RACED = 2  # local steps of a pilot that is asked for none
 LITTLE = 0.1  # a total Sobol index below it is not worth a question
@@ -101,7 +102,7 @@ def steps(
         yield ask_sharing(scenario)
     policy = scenario.known.get(POLICY)
     if policy and policy.origin == "default" and any(one.parameter == ON_FAILURE for one in changes):
-        yield NextStep(argv=("--on-failure", "fail|skip"), why="Does a round go on without a device?", asks=True)
+        yield ASK_POLICY
     if any(one.parameter == DETECT and not set(verdict.best) <= set(one.best_beyond) for one in changes):
         yield NextStep(argv=("--set", f"{DETECT}=TIME"), why="When is a device that stays away given up?", asks=True)
     inside = (one for one in changes if one.best_beyond and set(one.best_beyond) <= set(verdict.best))
@@ -148,10 +149,16 @@ def ask_sharing(scenario: Scenario) -> NextStep:
 
 def sharing_turns(scenario: Scenario, best: Collection[str], beyond: tuple[str, ...]) -> tuple[Sensitivity, ...]:
     """Say that shared links have another best topology or toss-up, or none; nothing where they have the same."""
+    return turns(SHARING, str(scenario.known[SHARING].value), "per-server", best, beyond)
+
+
+def turns(
+    parameter: str, now: str, other: str, best: Collection[str], beyond: tuple[str, ...]
+) -> tuple[Sensitivity, ...]:
+    """Say that another word for a setting has another best topology or toss-up; nothing where it has the same."""
     if set(best) == set(beyond):
         return ()
-    now = str(scenario.known[SHARING].value)
-    return (Sensitivity(parameter=SHARING, now=now, break_even="per-server", best_beyond=beyond, method="setting"),)
+    return (Sensitivity(parameter=parameter, now=now, break_even=other, best_beyond=beyond, method="setting"),)
 
 
 def _asked(scenario: Scenario, how_sure: Uncertainty | None, narrowed: Sequence[str]) -> Iterator[NextStep]:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, get_args
 
 from hflbounds.topology import tier_symbols
 from planner.decide import participation, tuning
-from planner.decide.advice import ask_sharing, assumptions, race, sharing_turns
+from planner.decide.advice import ASK_POLICY, ON_FAILURE, POLICY, ask_sharing, assumptions, race, turns
 from planner.decide.compression import about_compression
 from planner.decide.explain import about_footprint, at_most, known_values, target_of
+from planner.decide.recommendation import SHARING
 from planner.decide.single_tier import beside, called
-from planner.decide.tuned import MOST_SAID, Plan, Rates, Searched, Start, Tuned
+from planner.decide.tuned import MOST_SAID, SPENT, Plan, Rates, Searched, Start, Tuned
 from planner.decide.tuning import Aim, Budget, Choice
 from planner.decide.uncertainty.draws import agreement
-from planner.decide.verdict import LEVEL, Standing, algorithms, one_tier, sharing_is_open
+from planner.decide.verdict import LEVEL, Standing, algorithms, on_sharing, one_tier, sharing_is_open
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.answers import Caution, NextStep, Quantity, Verdict
 from planner.io.parts import finite
@@ -25,6 +27,7 @@ from planner.io.text import topology_id
 from planner.io.wording import LISTED, counted, join, names_or, percent, target_option, times, title
 from planner.predict.evidence import orderings, predictor_record
 from planner.predict.evidence.claims import verdicts
+from planner.predict.participation import begun
 from planner.predict.predictors import guaranteed
 from planner.predict.question import Question, ask, check_footprint, with_default_order
 from planner.predict.statements import StepsOnRecord
@@ -39,10 +42,13 @@ TEMPERED = 0.95  # of what is predicted: what was saved on record is said from t
 MOST = 20_000  # choices that are looked at
 EVERY = 64  # numbers of a range of K or P that are all tried,
 MANY = 600  # where no more pairs come of them
-EITHER = "Runs that changed K or P alone suggest that"
+EITHER = "Runs that changed K or P alone suggest"
 MORE_STEPS = "1:64"  # local steps to try beyond those that measured runs had
 LESS = 0.05  # of what decides: a step beyond measured runs that saves less is not pointed at
 FEW = 2  # rounds to a target, of which whole ones say too little
+# settings that nobody gave, with what is assumed and what may be: each as a change is called
+OTHER_WORDS = {SHARING: (SHARING, "per-client", "per-server"), POLICY: (ON_FAILURE, "fail", "skip")}
+OVER = " (over the budget)"
 WORTH = 0.5  # of time times traffic: a choice that takes less is pointed at beside the one within a budget
 
 
@@ -175,7 +181,8 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     best = tuning.front(dict.fromkeys((*found, *present)), weighed)
     way = "" if any(map(budget.allows, best)) else f"{_one_tier_within(search, best)}{_more_steps(search)}"
     better = search.recommended((*found, *present), best, way=way)
-    given = search.least(present) or min(present, key=budget.overrun, default=None)
+    own_aim = replace(search, budget=Budget()).aim  # a budget moves no baseline
+    given = min(present, key=lambda one: one.amount(own_aim), default=None)
     saved = _saved_on_record(asked, scenario, given, better)
     shares = _on_record(saved, given, better, aim)
     allowed = given is not None and budget.allows(given)
@@ -197,8 +204,9 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     ]
     rates = _rates(question, chosen, search.among)
     rates = rates and rates.replaced(on_record=orderings.of_rates(asked, scenario))
-    shared = sharing_is_open(question, scenario)
-    own, beyond = _with_tied(chosen, tied), _shared(search) if shared else ()
+    own, otherwise = _undecided(rows), _otherwise(search)
+    shared, there = SHARING in otherwise, otherwise.get(SHARING)
+    depends = shared and _sharing_decides(search, chosen, own, there)
     warnings = [
         *scenario.warnings,
         *about_compression(question, scenario, chosen.topology, aim),
@@ -212,16 +220,25 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     least, record = search.least(best), tuning.on_record(question)
     passed_over = least is not None and least.P * least.K > record >= chosen.P * chosen.K
     most = f", of at most {predictor_record.most_steps(question):g} local steps in a round" if passed_over else ""
-    verdict = _verdict(search, chosen, given, better, beside, (why, most), untold)
+    first = "", False
+    if given is not None and chosen == better:
+        over = "" if budget.allows(given) else OVER
+        first = _on_record_first(saved, shares, aim, f"{_beside(given, chosen)}{over}")
+    verdict = _verdict(search, chosen, given, better, beside, (why, most, first), untold)
     others = [one.topology for one in tied if one.topology != chosen.topology]
     which = names_or(others) if 0 < len(others) <= LISTED else f"{len(others)} others"
     toss_up = f"{title(chosen.topology)} is a toss-up for {aim} with {which}." if others else ""
     alone = "" if wanted.topology is not None else _one_tier(search, chosen, tied)
-    if alone and shared and set(beyond) != set(own):
+    then = {name: _undecided(answer.rows) if answer else () for name, answer in otherwise.items()}
+    changed = [one for name, beyond in then.items() for one in turns(*OTHER_WORDS[name], own, beyond)]
+    less = ""
+    if in_vain and saved is not None:
+        less = f"On record {saved.change} saved no {aim}." if saved.change else f"{EITHER} that no {aim} is saved."
+    if alone and not depends and any(one.parameter == SHARING for one in changed):
         alone = f"Over own links {alone}"
-    less = _less_on_record(saved, shares, aim) if in_vain or chosen != given else ""
+    ranks = chosen != given and not depends and wanted == Wanted(objective=wanted.objective)
     parts = (verdict.text, toss_up, less, alone, _may_exceed(search, chosen))
-    said = " ".join(filter(None, parts))
+    verdict = verdict.replaced(text=" ".join(filter(None, parts)))
     return Tuned(
         command=("hfl-plan", "tune"),
         title=scenario.title,
@@ -231,16 +248,17 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         target=target_of(asked, scenario.known["target"]).replaced(
             value=question.target, metric=question.quantity.words, defined_by=_defined(asked)
         ),
-        verdict=verdict.replaced(text=said),
+        verdict=_by_sharing(search, verdict, there) if depends else verdict,
         rows=tuple(rows),
         assumptions=assumptions(scenario, question, None, "the time of every choice" if shared else ""),
         warnings=tuple(Caution(text=text) for text in warnings),
-        sensitivity=sharing_turns(scenario, own, beyond) if shared else (),
+        sensitivity=tuple(changed),
         evidence=tuple(orderings.records(at, scenario, predictor_record.of(at))),
         next=(
             *([ask_sharing(scenario)] if shared else ()),
+            *([ASK_POLICY] if any(one.parameter == ON_FAILURE for one in changed) else ()),
             NextStep(argv=race(question, chosen.K, chosen.P), why="measures rounds and rates on your model and data"),
-            *(_ranked(asked, chosen) if chosen != given and wanted == Wanted(objective=wanted.objective) else ()),
+            *(_ranked(asked, chosen) if ranks else ()),
             NextStep(argv=("...", "--explain"), why="all details"),
         ),
         tune=Searched(
@@ -262,6 +280,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
             most_steps_on_record=finite(predictor_record.most_steps(question)),
             rates=rates,
             steps_on_record=saved,
+            scale=orderings.of_scale(asked, scenario),
         ),
         details={
             "rates": tuple(_about_rates(rates, question.predictor.id, rows, chosen.steps)),
@@ -306,22 +325,58 @@ def _more_steps(search: _Search) -> str:
     return f" Or try more local steps than the {most} that measured runs had: --local-steps {MORE_STEPS}."
 
 
-def _shared(search: _Search) -> tuple[str, ...]:
-    """What would be recommended if clients shared their link, with its toss-up; none where the budget allows none."""
-    scenario = search.scenario.with_link(sharing="per-server")
-    own, fixed = (question.varied(network=scenario.network) for question in (search.asked, search.question))
-    there = replace(search, scenario=scenario, asked=own, question=fixed)
-    found = there.choices()
-    best = tuning.front(dict.fromkeys(found), search.weighed)
-    if not any(map(search.budget.allows, best)):
-        return ()
-    chosen = there.recommended(found, best)
-    return _with_tied(chosen, _tied(there, found, chosen) if len(search.among) > 1 else ())
+def _otherwise(search: _Search) -> dict[str, Tuned | None]:
+    """What is answered with another word for settings that nobody gave; None where the budget allows nothing."""
+    scenario, asked = search.scenario, search.asked
+    now = {name: scenario.known[name] for name in (SHARING, POLICY) if name in scenario.known}
+    given = {name: replace(known, origin="given") for name, known in now.items()}  # so that none is asked about there
+    told = replace(scenario, known={**scenario.known, **given})
+    moved: dict[str, Scenario] = {}
+    if sharing_is_open(search.question, scenario):
+        moved[SHARING] = told.with_link(sharing="per-server")
+    comes, policy = scenario.availability, now.get(POLICY)
+    if comes is not None and asked.partly_available and policy is not None and policy.origin == "default":
+        moved[POLICY] = replace(told, availability=replace(comes, policy="skip", quorum=None))
+    found: dict[str, Tuned | None] = dict.fromkeys(moved)
+    for name, there in moved.items():
+        with suppress(NoAnswerError):
+            found[name] = tuned(there, search.wanted)
+    return found
 
 
-def _with_tied(chosen: Choice, tied: Iterable[Choice]) -> tuple[str, ...]:
-    """The topology of a choice, and those that it is a toss-up with."""
-    return tuple(dict.fromkeys((chosen.topology, *(one.topology for one in tied))))
+def _undecided(rows: Iterable[Plan]) -> tuple[str, ...]:
+    """The topology that is recommended, and those that it is a toss-up with."""
+    return tuple(
+        dict.fromkeys(
+            row.topology for row in sorted(rows, key=lambda row: not row.recommended) if row.recommended or row.toss_up
+        )
+    )
+
+
+def _sharing_decides(search: _Search, chosen: Choice, own: Collection[str], there: Tuned | None) -> bool:
+    """Whether another choice is advised over shared links: of a topology that is no part of one toss-up with it.
+
+    Or of that topology, where the choice takes more there than the other by over the predictor's error. ``own`` are
+    the topologies that cannot be told apart over own links, ``there`` is what is answered for shared ones.
+    """
+    best = next((row for row in there.rows if row.recommended), None) if there else None
+    if there is None or best is None or best.topology != chosen.topology:
+        return there is None or set(own) != set(_undecided(there.rows))
+    question = search.question.varied(network=search.scenario.with_link(sharing="per-server").network)
+    most = max(search.error, 1 + search.scenario.resolution) * getattr(best, SPENT[search.aim])
+    same = tuning.choices(question, [chosen.P], [chosen.K], [chosen.topology])
+    return all(one.amount(search.aim) > most for one in same)
+
+
+def _by_sharing(search: _Search, own: Verdict, there: Tuned | None) -> Verdict:
+    """The verdict where how links are shared decides: what was found for own links, and for shared ones in short."""
+    shared = there.verdict if there else Verdict(status="unreachable", text=f"nothing tried keeps to {search.budget}.")
+    brief = f"{shared.text.partition(':')[0].rstrip('.')}."
+    cases = tuple(
+        one.replaced(value=value, text=text.removeprefix("Use "))
+        for value, one, text in (("per-client", own, own.text), ("per-server", shared, brief))
+    )
+    return Verdict(status="depends", on=SHARING, cases=cases, text=on_sharing(search.asked, search.scenario))
 
 
 def _id(choice: Choice) -> str:
@@ -330,6 +385,7 @@ def _id(choice: Choice) -> str:
 
 def _plan(search: _Search, one: Choice, **marks: Any) -> Plan:
     """One choice as a row, with its marks: tie, given, recommended, toss_up."""
+    absent, steps = search.question.availability is not None, tuning.steps(search.question, one.P, one.K)
     more = {name: Quantity(one.amount(aim)) for aim, (name, _, _) in MORE.items() if math.isfinite(one.amount(aim))}
     return Plan(
         id=_id(one),
@@ -338,6 +394,7 @@ def _plan(search: _Search, one: Choice, **marks: Any) -> Plan:
         local_steps=one.K,
         group_rounds=one.P,
         rounds=Quantity(one.rounds),
+        rounds_begun=Quantity(one.rounds * begun(search.question, one.topology, **steps)) if absent else None,
         time_seconds=Quantity(one.seconds),
         traffic_bytes=Quantity(one.bytes),
         round_seconds=one.seconds_per_round,
@@ -408,17 +465,20 @@ def _on_record(
     return low, high
 
 
-def _less_on_record(saved: StepsOnRecord | None, shares: tuple[float, float] | None, aim: Aim) -> str:
-    """Say what other K and P saved of the objective on record, where that is less than is predicted."""
-    if saved is None or shares is None or saved.high > TEMPERED * saved.predicted:
-        return ""
+def _on_record_first(
+    saved: StepsOnRecord | None, shares: tuple[float, float] | None, aim: Aim, than: str
+) -> tuple[str, bool]:
+    """Say what other K and P took of the objective on record, where that may be a loss or is less than is predicted.
+
+    Empty elsewhere; and whether it may be a loss.
+    """
+    if saved is None or shares is None or (saved.high > TEMPERED * saved.predicted and shares[0] > 0):
+        return "", False
     low, high = shares
-    if high <= 0:
-        return f"On record {saved.change} saved no {aim}." if saved.change else f"{EITHER} no {aim} is saved."
-    much = f"{100 * low:.0f} to {percent(high)}" if low > 0 else f"at most {percent(high)}"
-    if not saved.change:
-        return f"{EITHER} {much} of the {aim} is saved."
-    return f"On record {saved.change} saved {much} of the {aim}."
+    much = f"{100 * low:.0f} to {percent(high)} less" if low > 0 else f"{percent(-low)} more to {percent(high)} less"
+    much = much if high > 0 else f"{-100 * high:.0f} to {percent(-low)} more"
+    where = "in runs on record" if saved.change else f"as {EITHER[0].lower()}{EITHER[1:]}"
+    return f"{much} {aim} than {than} {where}", low <= 0
 
 
 def _worth_it(search: _Search, given: Choice, better: Choice, best: Iterable[Choice]) -> Choice:
@@ -447,16 +507,17 @@ def _verdict(
     given: Choice | None,
     better: Choice,
     cheaper: Choice | None,
-    said: tuple[str, str],
+    said: tuple[str, str, tuple[str, bool]],
     untold: Collection[Aim],
 ) -> Verdict:
     """Say what to use, what it saves of what the present K and P take, and what else comes near.
 
     ``better`` is what is predicted to take the least, ``cheaper`` saves most for a little more. ``said`` is why the
-    choice is another than the better one, and of which choices it takes the least, where not of all. In what is
-    ``untold`` the choice saves no more than the predictor's error.
+    choice is another than the better one, of which choices it takes the least, where not of all, and what runs on
+    record took of the present choice with whether that may be a loss. In what is ``untold`` the choice saves no more
+    than the predictor's error.
     """
-    aim, budget, (why, of_these) = search.aim, search.budget, said
+    aim, budget, (why, of_these, (record, loss)) = search.aim, search.budget, said
     parts, ratio, runner_up = [], None, ""
     use = keep = f"Within {budget}, for the least {aim}{of_these}, use" if budget.limits else ""
     use, keep = use or "Use", keep or "Keep"
@@ -472,23 +533,26 @@ def _verdict(
     elif given == chosen:
         parts.append(f"{keep} {_named(chosen)}: no choice tried takes less {aim}.")
     else:
-        than = _beside(given, chosen)
+        than = _beside(given, chosen) + ("" if budget.allows(given) else OVER)
         beside = _beside_the_aim(search, chosen, given, untold)
-        saves = _against(_changes(search, chosen, given), than) + ", within the predictor's error" * (aim in untold)
+        changes = _changes(search, chosen, given)
+        saves = _against(changes, than) + ", within the predictor's error" * (aim in untold)
         if beside:
             sure, doubt = (join([_changed(search, chosen, given, one) for one in some]) for some in (beside, [aim]))
             few, many = sorted((given.amount(aim), chosen.amount(aim)))
             doubt += ", though that is within the predictor's error" * (many > few * (1 + search.scenario.resolution))
             saves = f"{_against(sure, than)}, and {doubt}"
-        if not budget.allows(given):
-            saves = f"at {given.steps} no topology tried keeps to that"
+        if record:
+            saves = f"{record}; {changes} predicted"
+        use = use.replace("use", "try").replace("Use", "Try") if loss else use
         parts.append(f"{use} {_named(chosen)}: {saves}.")
         if budget.allows(given) and chosen.amount(aim) > 0:
             ratio, runner_up = Quantity(given.amount(aim) / chosen.amount(aim)), _id(given)
     if cheaper is not None:
         other: Aim = "traffic" if aim == "time" else "time"
         now, more = (times(cheaper.amount(one) / chosen.amount(one)) for one in (other, aim))
-        parts.append(f"{_named(cheaper)} takes {now} the {other}, for {more} the {aim}.")
+        close = "" if budget.limits else ", within the predictor's error"
+        parts.append(f"{_named(cheaper)} takes {now} the {other}, for {more} the {aim}{close}.")
     return Verdict(
         status="not-worth-it" if given == chosen else "best",
         best=(_id(chosen),),
@@ -518,11 +582,14 @@ def _may_exceed(search: _Search, chosen: Choice) -> str:
 def _cheaper(search: _Search, chosen: Choice, best: Sequence[Choice]) -> Choice | None:
     """The choice within the budget that saves most of time or traffic for a little more of the other, if there is one.
 
-    It has the least product of both, less than `WORTH` of that of the choice.
+    It has the least product of both, less than `WORTH` of that of the choice. Without a budget it is of the topology
+    of the choice, and takes no more than the predictor's error of what is to be least.
     """
-    if search.aim not in ("time", "traffic") or not search.budget.limits:
+    if search.aim not in ("time", "traffic"):
         return None
-    least = min(filter(search.budget.allows, best), key=lambda one: one.seconds * one.bytes, default=chosen)
+    most = search.error * chosen.amount(search.aim)
+    near = (c for c in best if search.budget.limits or (c.topology == chosen.topology and c.amount(search.aim) <= most))
+    least = min(filter(search.budget.allows, near), key=lambda one: one.seconds * one.bytes, default=chosen)
     return least if least.seconds * least.bytes < WORTH * chosen.seconds * chosen.bytes else None
 
 
@@ -655,17 +722,20 @@ def _beyond_record(search: _Search, found: Sequence[Choice], chosen: Choice, row
         less = within and f"{times(within.amount(aim) / chosen.amount(aim))} the {aim}"
         checked = f"{_beside(within, chosen)} takes {less}" if within else ""
         return orderings.beyond_record(at, checked)
+    beside = [c for p, k in search.beyond for c in tuning.choices(question, [p], [k], search.among)]
+    best = search.least((*(c for c in found if most < c.P * c.K), *beside))
+    if best is not None and best.amount(aim) < chosen.amount(aim) * (1 - LESS):
+        less = _change(best.amount(aim), chosen.amount(aim), aim, 0.0)
+        close = chosen.amount(aim) <= search.error * best.amount(aim)
+        doubt = "is within the predictor's error, and " * close
+        options = f"--local-steps 1:{best.K}" + (f" --group-rounds 1:{best.P}" if best.P > 1 else "")
+        then = ", so that it is not advised" if close or best in found else f": {options} tries it"
+        return [f"{none}; {_beside(best, chosen)} would take {less}. That {doubt}was never checked{then}."]
     if beyond := [row for row in rows if row.group_rounds * row.local_steps > most]:
         steps = f"K = {beyond[0].local_steps}, {chosen.passes} = {beyond[0].group_rounds} has"
         steps = f"{steps} {beyond[0].steps_in_a_round:,}"
         return [f"{none}; {steps}. What is predicted there was never checked: run it before you use it."]
-    best = search.least(c for p, k in search.beyond for c in tuning.choices(question, [p], [k], search.among))
-    if best is None or best.amount(aim) >= chosen.amount(aim) * (1 - LESS):
-        return []
-    less = _change(best.amount(aim), chosen.amount(aim), aim, 0.0)
-    doubt = "is within the predictor's error, and " * (chosen.amount(aim) <= search.error * best.amount(aim))
-    options = f"--local-steps 1:{best.K}" + (f" --group-rounds 1:{best.P}" if best.P > 1 else "")
-    return [f"{none}; {_beside(best, chosen)} would take {less}. That {doubt}was never checked: {options} tries it."]
+    return []
 
 
 def _cautions(search: _Search, reached: int, chosen: Choice) -> list[str]:

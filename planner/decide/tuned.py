@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from planner.io.answers import Quantity, Told
 from planner.io.parts import Part, field
-from planner.predict.statements import RatesOnRecord, StepsOnRecord
+from planner.predict.statements import RatesOnRecord, ScaleOnRecord, StepsOnRecord
+from planner.scenario.footprint import MORE
 
 MOST_SAID = 0.99  # of a share that is predicted
+SPENT: Mapping[str, str] = {
+    "time": "time_seconds",
+    "traffic": "traffic_bytes",
+    **{aim: name for aim, (name, _, _) in MORE.items()},
+}
+"""Names of the fields of a row, by what they are amounts of."""
 
 
 class Plan(Part):
@@ -19,7 +27,8 @@ class Plan(Part):
     title: str
     local_steps: int = field("of a client in a group round: K")
     group_rounds: int = field("in a global round: P")
-    rounds: Quantity
+    rounds: Quantity = field("completed")
+    rounds_begun: Quantity | None = field("expected until so many are completed; null where all come", default=None)
     time_seconds: Quantity
     traffic_bytes: Quantity
     round_seconds: float = field("of one global round")
@@ -94,6 +103,10 @@ class Searched(Part):
     rates: Rates | None = field("null where no bound or predictor names one")
     steps_on_record: StepsOnRecord | None = field(
         "what more local steps saved; null where the topology changes too, and without a record", default=None
+    )
+    scale: ScaleOnRecord | None = field(
+        "how far rounds to such a target were off; null where no record says, as for a target that rounds define",
+        default=None,
     )
 
 

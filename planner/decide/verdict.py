@@ -370,6 +370,16 @@ def _choice(found: Verdict, here: Standing, ratio: Callable[[Quantity], float]) 
     return f"{title(found.best[0])}, {times(ratio(found.ratio))} {LESS[here.objective]} {title(found.runner_up)}"
 
 
+def on_sharing(question: Question, scenario: Scenario) -> str:
+    """Say that an answer depends on whether clients share their link."""
+    up = scenario.known["client_link.up"]
+    rate = up.reading.partition(",")[0] if up.spread else format_rate(question.network.client_link.up)
+    rate = f"the {rate}" if up.origin == "given" else "one link"
+    each = "" if question.members else f"{question.values[question.symbols[-1].drawn]:,.0f} "
+    clients = f"{each}{several(scenario.names[-1])}"
+    return f"Depends on one unknown: do the {clients} of {a_group(scenario.names)} share {rate}?"
+
+
 def _sentence(
     found: Verdict, objective: str, standings: Mapping[str, Mapping[str, Standing]], beside: Sequence[Baseline]
 ) -> str:
@@ -377,12 +387,7 @@ def _sentence(
     here = next(iter(standings[objective].values()))
     scenario, question = here.scenario, here.question
     if found.status == "depends":
-        up = scenario.known["client_link.up"]
-        rate = up.reading.partition(",")[0] if up.spread else format_rate(question.network.client_link.up)
-        rate = f"the {rate}" if up.origin == "given" else "one link"
-        each = "" if question.members else f"{question.values[question.symbols[-1].drawn]:,.0f} "
-        clients = f"{each}{several(scenario.names[-1])}"
-        return f"Depends on one unknown: do the {clients} of {a_group(scenario.names)} share {rate}?"
+        return on_sharing(question, scenario)
     by = objective if len(standings) == 1 else "time, rounds and traffic"
     if len(here.totals) == 1:
         reaches = "reaches" if question.predictor.measured else "is predicted to reach"

@@ -85,7 +85,7 @@ class Plan:
             f"# {one_line(self.scenario.title or 'A plan')}: {self.topology.title}. Written by hfl-plan {version()}.",
             f'id = "{self.id}"',
             f'target = "{target}"  # what runs it',
-            f"rounds = {self.rounds}  # to the target, {answer.recommend.predictor}",
+            f"rounds = {self.rounds}  # completed, to the target, {answer.recommend.predictor}",
             f"local_steps = {self.K}",
             f"rate = {self.rate!r}  # of a local step: {self.rate_from}",
             f"seed = {self.scenario.seed}",

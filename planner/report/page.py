@@ -39,6 +39,8 @@ LEGEND = {"~": "~ predicted", "?": "? assumed", "[": "[ ] 80 % interval", "=": "
 LEGEND |= {BY_GROUP: f"{BY_GROUP}: group after group"}
 TIED = "="  # after how many times the best one takes of a toss-up that the verdict does not name
 OWN_LEVEL = "% interval"  # in the name of a column that says it
+SCALE = "Rounds"  # a fact of how far they may be off as a whole
+BEGUN = "rounds begun"  # a column, where rounds that break begin again
 ROWS = 15  # of a long table on a page
 ALL = "all"  # sections
 

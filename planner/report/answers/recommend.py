@@ -31,7 +31,7 @@ from planner.report.document import (
     numeric,
     thinned,
 )
-from planner.report.page import AMOUNTS, RECORD, TIED, about, change_in, count, duration, page, record
+from planner.report.page import AMOUNTS, BEGUN, RECORD, SCALE, TIED, about, change_in, count, duration, page, record
 from planner.report.render.table import first_that_fits
 from planner.scenario.fields import CHOICES
 from planner.scenario.footprint import MORE
@@ -41,7 +41,6 @@ from planner.scenario.units import format_amount
 OF_FOOTPRINT: Mapping[str, tuple[str, Callable[[float], str]]] = {
     name: (key, write) for name, (key, _, write) in MORE.items()
 }
-BEGUN = "rounds begun"
 SHOWN_AS: Mapping[str, tuple[str, Callable[[float], str]]] = {**AMOUNTS, BEGUN: ("participation", count)}
 NAMED = {"money": "your currency"}  # columns, so short that intervals of ratios fit beside them
 UNDER = {BEGUN: "begun"}  # columns below a heading of their own
@@ -55,7 +54,6 @@ MEASURED = "Measured"  # a fact of what a profile or a pilot says
 METHODS = "Methods"  # a fact of those that were asked for and have no row
 RANGES = "Ranges"  # a fact of times between the ends of ranges
 REPLACED = "Replaced"  # a fact of values of a file that options or a search took the place of
-SCALE = "Rounds"  # a fact of how far they may be off as a whole
 # facts that are left where a page has no room for others
 LAST = (
     (MEASURED, METHODS, RANGES, SCALE, REPLACED),

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from hflbounds.topology import Topology
-from planner.decide.tuned import MOST_SAID, Plan, Tuned
+from planner.decide.tuned import MOST_SAID, SPENT, Plan, Tuned
 from planner.io.wording import counted, percent, times
 from planner.predict.predictors import guaranteed
 from planner.report.document import Cell, Column, Document, Section, Table, numeric, thinned
-from planner.report.page import AMOUNTS, amounts, cell, evidence, told
+from planner.report.page import BEGUN, SCALE, amounts, cell, count, evidence, told
 from planner.report.render.table import first_that_fits
 from planner.scenario.footprint import MORE, Amount
 
@@ -18,28 +18,29 @@ SHOWN, FEWEST = 6, 3  # rows of the front on a page: at most, and where it has m
 LISTED = 40  # and in its section
 LESS = 0.05  # relative difference that a page points out
 PASSES = 2  # the place of the column of passes, which a page leaves out where all are 1
-SPENT = {aim: str(found[0]) for aim, found in (*AMOUNTS.items(), *MORE.items())}  # names of the fields of a row
 RATES = ("rate, effective", "rate, raw", "rate, effective, bound", "rate, raw, bound")
 
 
 def document(answer: Tuned) -> Document:
     """Lay choices out, as many as leave a page its lines, with what a section says too where there is room."""
-    shown = range(SHOWN, FEWEST - 1, -1)
-    ways = ((0, False), (1, False), (2, False), (2, True))
-    return first_that_fits(_laid(answer, most, *way) for way in ways for most in shown)
+    named = min(len(_named(answer)), SHOWN)
+    ways = ((0, False), (1, False), (2, False), (2, True), (3, True))
+    pages = [(most, *way) for way in ways for most in range(SHOWN, FEWEST - 1, -1)]
+    pages.sort(key=lambda page: page[0] < named)  # what the verdict names goes before what a section says too
+    return first_that_fits(_laid(answer, *page) for page in pages)
 
 
 def _laid(answer: Tuned, most: int, left_out: int, short: bool) -> Document:
     """The present choice, the recommended one, and others of the front, up to so many."""
     chosen = next(row for row in answer.rows if row.recommended)
     rows = _page_rows(answer, chosen, most)
-    notes = [(_note(answer, row, chosen),) for row in rows]
+    notes = [(_note(answer, row, chosen, short=left_out > 2),) for row in rows]
     table = _table(answer, rows, (Column(""),), notes, label="Choices to one target")
     if all(row.group_rounds == 1 for row in rows):
         table = table.of([i for i in range(len(table.columns)) if i != PASSES])
     table = replace(table, best=frozenset(i for i, row in enumerate(rows) if row.recommended))
     left = min(len(answer.rows), LISTED) - len(rows)
-    more = [("More", f"{counted(left, 'choice')} of the front: --explain front")] * (left > 0)
+    more = [("More", f"{counted(left, 'choice')} of the front: --explain front")] * (left > 0 and left_out < 3)
     facts = (*more, *_facts(answer, chosen, left_out))
     own = {"facts": facts, "without": ("Evidence",), "sections": [_front(answer)], "short": short}
     return told(answer, table, kind="Steps and rates", **own)
@@ -51,11 +52,13 @@ def _table(
     """Choices with their amounts, and last columns of each table's own, whose cells are given by row."""
     more = _more(answer)
     counts = (Column("K", "count"), Column(answer.tune.passes, "count"))
-    columns = (Column("topology"), *counts, *numeric("time", "traffic", "rounds", *more), *last)
+    rounds = BEGUN if any(row.rounds_begun not in (None, row.rounds) for row in answer.rows) else "rounds"
+    columns = (Column("topology"), *counts, *numeric("time", "traffic", rounds, *more), *last)
     rows = []
     for row, own in zip(plans, cells, strict=True):
         others = (cell(MORE[aim][2], getattr(row, MORE[aim][0])) for aim in more)
-        spent = (*amounts(row, ("time", "traffic", "rounds")), *others)
+        begun = cell(count, row.rounds_begun if rounds == BEGUN else row.rounds)
+        spent = (*amounts(row, ("time", "traffic")), begun, *others)
         rows.append((row.title, row.local_steps, row.group_rounds, *spent, *own))
     return Table(columns, tuple(rows), label=label, indent=2, apart=False)
 
@@ -70,12 +73,17 @@ def _page_rows(answer: Tuned, chosen: Plan, most: int) -> list[Plan]:
 
     Up to so many.
     """
-    order = ("given", "recommended", "toss_up", "beside")
-    first = list({row.id: row for mark in order for row in answer.rows if getattr(row, mark)}.values())[:most]
+    first = _named(answer)[:most]
     by_tie = {row.tie: row for row in reversed(answer.rows) if row.tie is not None}
     taken = {row.tie for row in first}
     others = [row for _, row in sorted(by_tie.items()) if row.tie not in taken and _note(answer, row, chosen)]
     return [*first, *(others[i] for i in thinned(len(others), most - len(first)))]
+
+
+def _named(answer: Tuned) -> list[Plan]:
+    """The present and the recommended choice, and others that the verdict names."""
+    order = ("given", "recommended", "toss_up", "beside")
+    return list({row.id: row for mark in order for row in answer.rows if getattr(row, mark)}.values())
 
 
 def _whose(answer: Tuned) -> str:
@@ -87,14 +95,17 @@ def _whose(answer: Tuned) -> str:
     return f"{' and '.join(names)} as {'assumed' if assumed else 'given'}"
 
 
-def _note(answer: Tuned, row: Plan, chosen: Plan) -> str:
-    """Why a row is shown; empty for a choice of the front that saves nothing worth a row."""
+def _note(answer: Tuned, row: Plan, chosen: Plan, *, short: bool = False) -> str:
+    """Why a row is shown, in a word where ``short``; empty for a choice of the front that saves nothing worth a row."""
     if row.recommended:
-        return f"<- recommended, {_whose(answer)}" if row.given else "<- recommended"
+        which = "<- own links" if answer.verdict.status == "depends" else "<- recommended"
+        return f"{which}, {_whose(answer)}" if row.given else which
     if row.given:
-        return _whose(answer)
+        return _whose(answer) + ", over the budget" * (not row.within_budget)
     if not row.within_budget:
         return "over the budget"
+    if short and row.toss_up:
+        return "toss-up"
     less = [
         f"{percent(min(1 - own / best, MOST_SAID))} less {what}"
         for what in ("time", "traffic", *_more(answer))
@@ -105,7 +116,7 @@ def _note(answer: Tuned, row: Plan, chosen: Plan) -> str:
 
 
 def _facts(answer: Tuned, chosen: Plan, left_out: int) -> Iterator[tuple[str, str]]:
-    """Lines of a page: all of them, or without what is alike and the record of rates, or without rates at all."""
+    """Lines of a page: all of them, or without what is alike and the record of rates, without rates, or in short."""
     if answer.tune.alike and not left_out:
         others = counted(len(answer.tune.alike), "other choice")
         within = percent(answer.tune.resolution)
@@ -122,12 +133,16 @@ def _facts(answer: Tuned, chosen: Plan, left_out: int) -> Iterator[tuple[str, st
         yield "Rates", f"search {low:.2g}{unit} to {high:.2g}{unit} for {chosen.title}{also}"
     elif rates is None and chosen.why:
         yield "Rates", f"none: {chosen.why}"
-    yield "Evidence", _evidence(answer)
+    if answer.tune.scale is not None:
+        yield SCALE, answer.tune.scale.in_words()
+    told = _evidence(answer)
+    yield "Evidence", told if left_out < 3 else told.partition(";")[0]
 
 
 def _evidence(answer: Tuned) -> str:
     """Compare what is saved with the predictor's error; no better than how often topologies were ranked right."""
-    error, ratio, most = answer.tune.error, answer.verdict.ratio, answer.tune.most_steps_on_record
+    error, most = answer.tune.error, answer.tune.most_steps_on_record
+    ratio = next(iter(answer.verdict.cases), answer.verdict).ratio  # the rows are of the first case
     if guaranteed(answer.tune.predictor):
         return "worst cases by theorem; typical runs take fewer rounds, and may rank otherwise"
     compared = [row.steps_in_a_round for row in answer.rows if row.recommended or row.given]

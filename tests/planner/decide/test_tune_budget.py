@@ -172,5 +172,5 @@ def test_what_exceeds_the_budget_is_in_no_toss_up_and_no_comparison(
     given = next(row for row in told["rows"] if row["given"])
     assert given["time_seconds"]["value"] > 3 * 3600
     assert told["verdict"]["ratio"] is None
-    assert "at K = 2, P = 1 no topology tried keeps to that." in page
+    assert "than Star-Star with K = 2, P = 1 (over the budget)." in page
     assert "K and P as assumed" in page
