@@ -104,7 +104,7 @@ def test_a_page_fits_and_says_the_same_as_every_other_form(plan, command: str) -
     assert document["version"]
     validate(document, json.loads(plan("schema", name)[1]))
     assert document["command"][:2] == ["hfl-plan", name]
-    assert verdict.endswith(document["verdict"]["text"])
+    assert document["verdict"]["text"] in verdict  # cases follow it
 
 
 @pytest.mark.parametrize(
