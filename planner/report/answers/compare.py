@@ -161,6 +161,7 @@ def document(answer: Compared) -> Document:
     """Lay the answer out."""
     sizes = [(most, LISTED) for most in range(TOPOLOGIES, FEWEST, -1)]
     sizes += [(FEWEST, listed) for listed in range(LISTED, LEAST - 1, -1)]
+    sizes.append((FEWEST - 1, LEAST))
 
     def page(most: int, listed: int) -> Document:
         differences = [_differences(answer, listed)] * bool(answer.rows)
