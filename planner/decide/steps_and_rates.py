@@ -474,11 +474,11 @@ def _on_record_first(
     """
     if saved is None or shares is None or (saved.high > TEMPERED * saved.predicted and shares[0] > 0):
         return "", False
-    low, high = shares
-    much = f"{100 * low:.0f} to {percent(high)} less" if low > 0 else f"{percent(-low)} more to {percent(high)} less"
+    low, high = (0.0 if abs(share) < 0.005 else share for share in shares)  # less than a percent is none
+    much = f"{100 * low:.0f} to {percent(high)} less" if low >= 0 else f"{percent(-low)} more to {percent(high)} less"
     much = much if high > 0 else f"{-100 * high:.0f} to {percent(-low)} more"
     where = "in runs on record" if saved.change else f"as {EITHER[0].lower()}{EITHER[1:]}"
-    return f"{much} {aim} than {than} {where}", low <= 0
+    return f"{much} {aim} than {than} {where}", low < 0
 
 
 def _worth_it(search: _Search, given: Choice, better: Choice, best: Iterable[Choice]) -> Choice:
