@@ -31,7 +31,7 @@ from planner.predict.participation import begun
 from planner.predict.predictors import guaranteed
 from planner.predict.question import Question, ask, check_footprint, with_default_order
 from planner.predict.statements import StepsOnRecord
-from planner.scenario.fields import FOOTPRINT
+from planner.scenario.fields import CLOCKED, FOOTPRINT
 from planner.scenario.footprint import MORE
 from planner.scenario.resolve import Known, Scenario
 from planner.scenario.sections import with_rates
@@ -255,7 +255,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         sensitivity=tuple(changed),
         evidence=tuple(orderings.records(at, scenario, predictor_record.of(at))),
         next=(
-            *([ask_sharing(scenario)] if shared else ()),
+            *([ask_sharing(scenario)] if shared and aim in CLOCKED else ()),
             *([ASK_POLICY] if any(one.parameter == ON_FAILURE for one in changed) else ()),
             NextStep(argv=race(question, chosen.K, chosen.P), why="measures rounds and rates on your model and data"),
             *(_ranked(asked, chosen) if ranks else ()),

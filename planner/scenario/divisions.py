@@ -58,10 +58,10 @@ def divisors(number: int) -> list[int]:
 def near_divisors(number: int) -> list[int]:
     """Numbers of groups of the same size up to one, in order.
 
-    That is, where a part `SPARE` of the places at most, or one, stays empty if all groups have the largest size.
+    That is, where a part `SPARE` of the places at most stays empty if all groups have the largest size.
     """
     groups = np.arange(1, number + 1)
-    found: list[int] = groups[groups * -(-number // groups) <= max((1 + SPARE) * number, number + 1)].tolist()
+    found: list[int] = groups[groups * -(-number // groups) <= (1 + SPARE) * number].tolist()
     return found
 
 
@@ -191,9 +191,8 @@ def _searched(written: Written, clients: int) -> tuple[list[int], list[str]]:
             warnings.append(
                 f"{clients} clients divide into groups of one size in {len(fitting) or 'no'} "
                 f"way{'s' * (len(fitting) > 1)} that fit{'s' * (len(fitting) < 2)}. So groups that differ by one "
-                f"client are searched too, if they fill {percent(1 - SPARE)} of the places of equal ones, or all but "
-                "one. For them the bounds take the mean size, rounded. Time and traffic take all groups to be as large "
-                "as the largest."
+                f"client are searched too, if they fill {percent(1 - SPARE)} of the places of equal ones. For them the "
+                "bounds take the mean size, rounded. Time and traffic take all groups to be as large as the largest."
             )
         if len(near) > MOST:
             near = sorted({near[i] for i in np.searchsorted(near, np.geomspace(near[0], near[-1], MOST) - 1e-9)})

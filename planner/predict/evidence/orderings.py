@@ -19,6 +19,7 @@ from planner.data import heterogeneity
 from planner.io.answers import Evidence
 from planner.predict.evidence import predictor_record, rows_of, table
 from planner.predict.predictors import RECORD
+from planner.predict.predictors.base import LITTLE
 from planner.predict.question import Question
 from planner.predict.statements import ModelUncertainty, RatesOnRecord, ScaleOnRecord, StepsOnRecord
 from planner.scenario.resolve import Scenario
@@ -165,7 +166,7 @@ def of_scale(question: Question, scenario: Scenario) -> ScaleOnRecord | None:
 def _beyond_a_pilot(question: Question) -> ScaleOnRecord | None:
     """How far rounds as many times further than a pilot were off; their logarithms grow as that of how far they are."""
     far = question.predictor.extrapolated(question)
-    if not 1 + 1e-9 < far < math.inf:
+    if not LITTLE <= far < math.inf:
         return None
     rows = rows_of(BEYOND, metric=question.metric)
     row = [row for row in rows if float(row["times"]) <= far or row is rows[0]][-1]

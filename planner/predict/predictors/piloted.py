@@ -19,7 +19,7 @@ import numpy as np
 from planner.data.pilot import Beside
 from planner.data.race_curves import crossing, pace, rounds_like, value_at
 from planner.io.wording import counted, names, percent, title
-from planner.predict.predictors.base import Predictor, Quantity
+from planner.predict.predictors.base import LITTLE, Predictor, Quantity
 
 if TYPE_CHECKING:
     from planner.data.pilot import Pilot, Runner
@@ -223,11 +223,13 @@ class Piloted(Predictor):
                     "first met. Keep the best model, or race more rounds or seeds."
                 )
             return tuple(said)
+        if rounds < LITTLE * last:
+            return ()
         far = math.expm1(WIDENING * math.log(rounds / last, 3))
         return (
             f"Rounds are extrapolated {rounds / last:.3g}-fold beyond the pilot's {last} rounds, adding an error of "
             f"about {percent(far)}. That is of their ratios, which are those of its last round; `hfl-plan pilot ... "
-            f"--rounds {4 * last}` sees further.",
+            f"--rounds {math.ceil(rounds)}` sees that far.",
         )
 
     # ------------------------------------------------------------ curves

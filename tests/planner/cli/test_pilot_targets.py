@@ -135,3 +135,12 @@ def test_a_target_may_be_the_accuracy_that_a_pilot_by_accuracy_measured(tmp_path
 def test_a_target_that_nothing_gives_a_scale_for_is_refused(options: dict[str, Any], said: str) -> None:
     with pytest.raises(ScenarioError, match=re.escape(said)):
         asked(**{"G": 4, "M": 4, **options})
+
+
+def test_a_target_hardly_beyond_a_pilot_is_not_said_to_be_extrapolated() -> None:
+    """It was, 1-fold, "adding an error of about 0 %"."""
+    last = json.loads(Path(PILOT).read_text())["targets"][-1]["value"]
+    near, far = (planner.recommend(pilot=PILOT, target_loss=loss, details=False) for loss in (0.999 * last, 0.8 * last))
+    said = [any("extrapolated" in one.text for one in answer.warnings) for answer in (near, far)]
+    assert said == [False, True]
+    assert near.recommend.scale is None and far.recommend.scale is not None

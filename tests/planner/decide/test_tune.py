@@ -1156,3 +1156,10 @@ def test_a_budget_moves_no_baseline_and_a_target_has_the_scale_of_runs(plan) -> 
     assert f"{now['title']} with K = 2, P = 1 (over the budget)." in tight["verdict"]["text"]
     (scale,) = (line for line in plan("recommend", *words[1:])[1].splitlines() if line.startswith("Rounds"))
     assert scale in plan(*words, "--traffic", "500GB")[1]
+
+
+@pytest.mark.usefixtures("unflipped")
+def test_how_links_are_shared_is_not_asked_for_traffic() -> None:
+    asked = {"G": 4, "M": 5, "heterogeneity": "both", "K": "1:8"}
+    asks = {aim: any(one.asks for one in planner.tune(**asked, objective=aim).next) for aim in ("time", "traffic")}
+    assert asks == {"time": True, "traffic": False}
