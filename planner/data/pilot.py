@@ -104,11 +104,12 @@ class Runner(Part):
     loss: list[list[Number]] = field("by seed of the comparison, after 0, 1 ... rounds")
     accuracy: list[list[Number]] = field("the same on the test; empty without one")
     envelope: list[float] = field(
-        "the metric after 0, 1 ... rounds, smoothed, as a mean over the seeds of the comparison: the best so far. That "
-        "of the reference is no better than at its end. A rate that is good early counts by how much better it was on "
-        "the tuning seeds. Empty where the topologies were not compared"
+        "the metric after 0, 1 ... rounds, smoothed, the best so far. Half is of the tuning seed, at the best rate for "
+        "each; half is the mean over the seeds of the comparison. There a rate that is good early counts by how much "
+        "better it was on the tuning seed. That of the reference is no better than at its end. Empty where the "
+        "topologies were not compared"
     )
-    final: Interval | None = field("of the metric after the last round, smoothed")
+    final: Interval | None = field("of the metric after the last round, of both halves")
 
 
 class Beside(Runner):
