@@ -122,7 +122,8 @@ def side_by_side(call: Callable[[Node], Model], nodes: Sequence[Node]) -> list[M
         return list(pool.map(call, nodes))
 
 
-Each = Callable[..., Iterable[Model]]
+Each = Callable[..., Iterable[Model]]  # calls the children of a star, as map does
+Train = Callable[..., Done]  # trains a model by a job; by the jobs of a ring at once
 
 
 def global_round(
@@ -153,18 +154,13 @@ def global_round(
 
 
 def run(
-    plan: Plan,
-    task: Any,
-    train: Callable[..., Done],
-    folder: Path,
-    rounds: int | None = None,
-    each: Each = map,
+    plan: Plan, task: Any, train: Train, folder: Path, rounds: int, each: Each = map
 ) -> None:
     """Run the rounds; write after each what it took, and the model at the end."""
     told: dict[str, Any] = {"schema": "hfl-plan/measured/1", "plan": plan.id}
     told |= {"target": plan.target, "sample": getattr(task, "SAMPLE", False)}
     here, model, told["rounds"] = platform.node(), task.initial_model(), []
-    for number in range(plan.rounds if rounds is None else rounds):
+    for number in range(rounds):
         seen: list[tuple[Done, int, float]] = []
 
         def timed(model: Model, *jobs: Job, seen: list[Any] = seen) -> Model:

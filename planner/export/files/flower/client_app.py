@@ -16,9 +16,8 @@ app = ClientApp()
 @app.query()
 def partition(message: Message, context: Context) -> Message:
     """Say which client of plan.toml this is: its number, from 0."""
-    number = int(context.node_config["partition-id"])
-    said = RecordDict({"client": ConfigRecord({"number": number})})
-    return Message(content=said, reply_to=message)
+    said = ConfigRecord({"number": int(context.node_config["partition-id"])})
+    return Message(content=RecordDict({"client": said}), reply_to=message)
 
 
 @app.train()

@@ -16,9 +16,8 @@ PLAN = read_plan(HERE / "plan.toml")
 START = 120  # seconds until all sites must be there
 
 
-def recipe(rounds: int | None = None) -> CollabRecipe:
+def recipe(rounds: int = PLAN.rounds) -> CollabRecipe:
     """Make the job: an object for the server, and one for every site."""
-    rounds = PLAN.rounds if rounds is None else rounds
     made = CollabRecipe(
         job_name="hfl",
         server=Server(str(HERE / "plan.toml"), str(HERE), rounds),
@@ -35,7 +34,9 @@ def recipe(rounds: int | None = None) -> CollabRecipe:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("rounds", nargs="?", type=int, metavar="ROUNDS")
+    parser.add_argument(
+        "rounds", nargs="?", type=int, default=PLAN.rounds, metavar="ROUNDS"
+    )
     env = SimEnv(
         clients=list(PLAN.clients),
         num_threads=len(PLAN.clients),  # with fewer, sites wait for each other

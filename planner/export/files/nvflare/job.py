@@ -17,10 +17,9 @@ HERE = Path(__file__).resolve().parent
 PLAN = read_plan(HERE / "plan.toml")
 
 
-def recipe(rounds: int | None = None) -> Recipe:
+def recipe(rounds: int = PLAN.rounds) -> Recipe:
     """Make the job: one controller, and a script for every site."""
     job = FedJob(name="hfl", min_clients=len(PLAN.clients))
-    rounds = PLAN.rounds if rounds is None else rounds
     job.to(Hierarchy(str(HERE / "plan.toml"), str(HERE), rounds), "server")
     job.to("hierarchy.py", "server")
     job.to("task.py", "server")
@@ -36,4 +35,4 @@ if __name__ == "__main__":
         num_threads=len(PLAN.clients),  # with fewer, sites wait for each other
         workspace_root=str(HERE / "workspace"),
     )
-    recipe(int(sys.argv[1]) if len(sys.argv) > 1 else None).execute(env)
+    recipe(int(sys.argv[1]) if len(sys.argv) > 1 else PLAN.rounds).execute(env)

@@ -23,8 +23,10 @@ def train(model: Model, job: Job) -> Done:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     words = "stop after so many [those of the plan]"
-    parser.add_argument("rounds", nargs="?", type=int, metavar="ROUNDS", help=words)
+    parser.add_argument(
+        "rounds", nargs="?", type=int, default=PLAN.rounds, metavar="ROUNDS", help=words
+    )
     rounds = parser.parse_args().rounds
-    if rounds is not None and rounds < 1:
+    if rounds < 1:
         parser.error(f"ROUNDS: {rounds} is not 1 or more")
     run(PLAN, task, train, HERE, rounds)
