@@ -221,7 +221,7 @@ def inputs(question: Question, objective: Objective) -> dict[str, Input]:
     By rounds and by traffic no link and no compute time can: they change no count of rounds, and the bytes of a
     round are models times the size of one.
     """
-    values, found = question.values, []
+    values, found, furthest = question.values, [], question.predictor.furthest
     floating = question.target is None  # then the target follows from the values
     for name, count in deviations(question).items():
         if values[count] > 1:
@@ -234,10 +234,13 @@ def inputs(question: Question, objective: Objective) -> dict[str, Input]:
             found.append(Input(name, (values[low] / values[high]) ** 2, partial(_split, low, high), coupled=True))
     if question.target is not None:
         retarget = partial(_asked, lambda asked, at: asked.varied(target=at, share=None))
-        found.append(Input("target", float(question.target), retarget))
+        reached = partial(question.predictor.reached, question, question.reference, values=values)
+        least, most = (float(reached(rounds)) for rounds in (furthest, 0)) if furthest < math.inf else (0.0, math.inf)
+        found.append(Input("target", float(question.target), retarget, least=least, most=most))
     if question.horizon is not None:
         prolong = partial(_asked, lambda asked, at: asked.varied(horizon=np.round(at)))
-        found.append(Input("R", float(question.horizon), prolong, least=1.0, most=LARGEST_ROUNDS))
+        most = min(LARGEST_ROUNDS, furthest) if floating else LARGEST_ROUNDS
+        found.append(Input("R", float(question.horizon), prolong, least=1.0, most=most))
     listed = question.members is not None or question.network.timer is not None  # then sizes are what they are
     sizes = [] if listed else [tier.size for tier in question.symbols]
     counts = sizes + [tier.passes for tier in question.symbols if tier.passes] + ["K"]

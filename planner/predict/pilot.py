@@ -10,13 +10,12 @@ import numpy as np
 from hflbounds.topology import branches
 from planner.errors import ScenarioError
 from planner.io.wording import title
-from planner.predict.predictors.piloted import Piloted
+from planner.predict.predictors.piloted import FURTHEST, NEAR, Piloted
 
 if TYPE_CHECKING:
     from planner.data.pilot import Fleet, Pilot
     from planner.predict.question import Question
 
-FURTHEST = 100  # times the rounds of a pilot; docs/real-data.md has orders change between 20 and 200
 SAYS_NOTHING = {  # why, and the way out
     "too-short": (
         "its budget ended before anything could be told",
@@ -81,7 +80,7 @@ def piloted(question: Question, pilot: Pilot, metric: str | None) -> Question:
         question, predictor=whose, metric=pilot.metric, topologies=known, bounds={}, cap="own", target=target,
         slowdowns=slowdowns,
     )  # fmt: skip
-    if whose.extrapolated(found) > FURTHEST:
+    if whose.extrapolated(found) > FURTHEST * (1 + NEAR):
         raise ScenarioError(
             f"--pilot: {title(pilot.reference)} came to {pilot.metric} {pilot.targets[-1].value:.3g} in its "
             f"{pilot.rounds} rounds, and this target takes over {FURTHEST} times as many, if it is met. Give a target "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -65,6 +66,7 @@ class Predictor(ABC):
     # whether its rounds were measured in the fleet of the question, so that constants change nothing
     measured: ClassVar[bool] = False
     on_proxy = False  # whether that was on other data than those of the fleet
+    furthest = math.inf  # rounds of the reference beyond which it is not asked
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)

@@ -37,6 +37,7 @@ MIXED = (
     "races it now."
 )
 LOWEST = 1e-12  # of a curve that is continued
+FURTHEST = 100  # times the rounds of a pilot; docs/real-data.md has orders change between 20 and 200
 
 
 def between(metric: str, seeds: int) -> float:
@@ -57,7 +58,7 @@ class Piloted(Predictor):
 
     def __init__(self, base: Predictor, pilot: Pilot, own: Mapping[str, float]) -> None:
         self.base, self.pilot, self.own = base, pilot, dict(own)
-        self.on_proxy = pilot.problem.proxy
+        self.on_proxy, self.furthest = pilot.problem.proxy, float(FURTHEST * pilot.rounds)
         first = self._cost(pilot.start)
         lack = pilot.metric == "accuracy"
         found = Quantity(

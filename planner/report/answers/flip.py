@@ -124,6 +124,8 @@ def _limits(answer: Flips) -> Iterator[str]:
         verb = "is" if len(sampled) == 1 else "are"
         which = join_with_limit(sampled, 2 if answer.tier_names else 6)
         yield f"{which} {verb} sampled: a change between two samples may be missed"
+    if answer.flip.predictor == "pilot":
+        yield "R and the target are followed to 100 times the rounds of the pilot"
 
 
 def _tossed(answer: Flips) -> str:

@@ -829,6 +829,22 @@ def test_flip_follows_nothing_that_a_pilot_ran_with(pilot: Path) -> None:
             phase(planner.load_scenario(pilot=str(pilot)), asked)
 
 
+@pytest.mark.usefixtures("untossed")
+def test_flip_goes_as_far_as_recommend_answers() -> None:
+    """It named the best of 300,000 rounds after a pilot of 8, and that of a target above the start."""
+    given = {"pilot": str(ROOT / "examples/digits_pilot.json"), "objective": "rounds"}
+    line = planner.flip(**given, rounds=300, parameter=["R"]).flip.lines[0]
+    assert line.stretches[-1].high == 800  # 100 times the rounds that raced, as docs/pilot.md has it
+    assert planner.recommend(**given, rounds=800, details=False).ranking
+    with pytest.raises(planner.ScenarioError, match="over 100 times"):
+        planner.recommend(**given, rounds=801)
+    stretches = planner.flip(**given, target_loss=0.5, parameter=["target"]).flip.lines[0].stretches
+    assert planner.recommend(**given, target_loss=1.001 * stretches[0].low, details=False).ranking
+    with pytest.raises(planner.ScenarioError, match="over 100 times"):
+        planner.recommend(**given, target_loss=0.999 * stretches[0].low)
+    assert stretches[-1].high <= json.loads(Path(given["pilot"]).read_text())["start"]
+
+
 def test_a_map_counts_whole_rounds_as_the_table_does() -> None:
     """Ring-Star takes three quarters of a round to the target here, which is run whole."""
     given = {"pilot": str(ROOT / "examples/digits_pilot.json"), "rounds": 4, "uplink": "20Mbit/s"}
