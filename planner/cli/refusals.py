@@ -36,7 +36,11 @@ MEANT = {
     "--params": "Write --model-size: 12 million parameters of 4 bytes are 48MB.",
     "--parameters": "Write --model-size: 12 million parameters of 4 bytes are 48MB.",
     "--profile": "`hfl-plan recommend` and others take a profile as --heterogeneity profile.json.",
-    "--budget": "`hfl-plan tune ... --budget 50GB` chooses K and P within it; of a pilot read the column of the table.",
+    **dict.fromkeys(
+        ("--budget", "--within", "--traffic"),
+        "`hfl-plan tune ... --within 10h` or --traffic 50GB chooses K and P; beside --pilot it says which --rounds of "
+        "`hfl-plan recommend` are within it. `hfl-plan pilot` has --within for its own runs.",
+    ),
 }
 """Commands and options that there are not, and what does their work."""
 KEYS = {

@@ -156,7 +156,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     Raises:
         NoAnswerError: If nothing reaches the target within the budget.
     """
-    tuning.without_pilot(scenario, "tune")
+    tuning.without_pilot(scenario, "tune", wanted.budget())
     if scenario.divisions:
         raise ScenarioError(
             f"tune: {scenario.searched} searched, and tune compares choices of K and P itself. {scenario.settled_by}"

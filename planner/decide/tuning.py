@@ -20,9 +20,9 @@ import numpy as np
 
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.parts import finite
-from planner.io.wording import counted, join, times
+from planner.io.wording import counted, join, times, title
 from planner.predict.evidence import predictor_record
-from planner.predict.question import Question, ceil_rounds
+from planner.predict.question import Question, ask, ceil_rounds, check_footprint, with_default_order
 from planner.scenario.fields import LARGEST_COUNT
 from planner.scenario.footprint import MORE
 from planner.scenario.resolve import Scenario
@@ -174,17 +174,38 @@ def with_one_target(question: Question) -> Question:
     return question.varied(target=goal, share=None, horizon=None if question.target is None else question.horizon)
 
 
-def without_pilot(scenario: Scenario, what: str) -> None:
-    """Refuse a pilot, which is of one K and P; ``what`` compares many.
+def without_pilot(scenario: Scenario, what: str, budget: Budget | None = None) -> None:
+    """Refuse a pilot, which is of one K and P; ``what`` compares many, within a ``budget``.
 
     Raises:
         ScenarioError: if there is one.
     """
     if scenario.pilot is not None:
-        raise ScenarioError(
-            f"--pilot: it measured one K and P, and {what} compares many. Leave it out, or run "
-            "`hfl-plan pilot` with each and compare what `hfl-plan recommend --pilot` says."
-        )
+        each = "Leave it out, or run `hfl-plan pilot` with each and compare what `hfl-plan recommend --pilot` says."
+        way = _within(scenario, budget) if budget is not None and budget.limits else each
+        raise ScenarioError(f"--pilot: it measured one K and P, and {what} compares many. {way}")
+
+
+def _within(scenario: Scenario, budget: Budget) -> str:
+    """Say how `recommend` ranks by a pilot within a budget: by what the reference reaches in the rounds that are."""
+    question = ask(with_default_order(scenario))
+    if question.target is not None:
+        each = "has what every topology takes to the target"
+        return f"`hfl-plan recommend` with the same options, and without those of the budget, {each}."
+    for one in budget.limits:
+        check_footprint(question, one, "--budget")
+    cost = question.of_a_round(question.reference)
+    rounds, aim = min((limit / cost.amount(aim), aim) for aim, limit in budget.limits.items())
+    n, star = math.floor(rounds), title(question.reference)
+    if n < 1:
+        return f"Allow more: a round of {star} takes {WRITE[aim](cost.amount(aim))}."
+    first, far = "", n / question.predictor.furthest
+    if far > 1 and scenario.pilot is not None:
+        first = f"`hfl-plan pilot ... --rounds {math.ceil(far * scenario.pilot.rounds)}` and then "
+    return (
+        f"Run {first}`hfl-plan recommend ... --rounds {n} --objective {aim}`, the rounds of {star} within {budget}: "
+        f"what takes less {join(list(budget.limits))} there gets further within it."
+    )
 
 
 def steps(question: Question, group_rounds: Any, local_steps: Any) -> dict[str, Any]:

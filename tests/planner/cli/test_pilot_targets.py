@@ -69,6 +69,28 @@ def test_what_compares_many_steps_refuses_a_pilot_and_flip_takes_it(plan: Any, t
     assert (code, err) == (0, "") and out
 
 
+BUDGETS = (("--within", "10s"), ("--traffic", "50MB"), ("--within", "1h"), ("--within", "1ms"))
+
+
+@pytest.mark.parametrize("budget", BUDGETS)
+def test_a_budget_beside_a_pilot_has_the_rounds_to_ask_recommend_for(plan: Any, budget: tuple[str, str]) -> None:
+    """`tune` sent to `recommend --pilot`, and `recommend` with a budget to `tune`."""
+    code, _, err = plan("tune", *FLEET, *budget)
+    said = re.search(r"(--rounds (\d+)` and then )?`hfl-plan recommend ... --rounds (\d+) --objective (\w+)`", err)
+    if budget[1] == "1ms":
+        assert code == 2 and said is None and "Allow more: a round of Star-Star takes" in err
+        return
+    assert code == 2 and said is not None
+    _, longer, n, aim = said.groups()
+    if longer is not None:  # 100 times its rounds are told
+        assert 100 * (int(longer) - 1) < int(n) <= 100 * int(longer) and int(n) > 800
+        return
+    _, out, _ = plan("recommend", *FLEET, "--rounds", n, "--json", "--objective", aim)
+    row = next(row for row in json.loads(out)["rows"] if row["id"] == "star-star")
+    each = {"time": row["round_seconds"] / 10, "traffic": row["round_bytes"] / 50e6}[aim]
+    assert int(n) * each <= 1 < (int(n) + 1) * each
+
+
 def asked(**options: Any) -> Question:
     return ask(planner.load_scenario(**options))
 
