@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -110,6 +111,11 @@ class Runner(Part):
         "topologies were not compared"
     )
     final: Interval | None = field("of the metric after the last round, of both halves")
+    rates: list[float] = field(
+        "raw, of the tuning seed's half of `envelope`: the best after 0, 1 ... rounds. Empty in earlier pilots, and of "
+        "servers that do not wait",
+        default_factory=list,
+    )
 
 
 class Beside(Runner):
@@ -227,7 +233,8 @@ def read_pilot(path: Path) -> Pilot:
 def _whole(path: Path, pilot: Pilot, way: str) -> None:
     """Refuse curves of other lengths than the race has, topologies that nobody knows, and children of no tree."""
     for one in (*pilot.topologies, *pilot.beside):
-        for name, curves in (("loss", one.loss), ("accuracy", one.accuracy), ("envelope", [one.envelope])):
+        curves_of: tuple[Sequence[Sequence[Number]], ...] = (one.loss, one.accuracy, [one.envelope], [one.rates])
+        for name, curves in zip(("loss", "accuracy", "envelope", "rates"), curves_of, strict=True):
             times = one.times if isinstance(one, Beside) else []
             if any(len(curve) != (len(times) or pilot.rounds + 1) for curve in curves if curve):
                 what = f"{len(times)} times" if times else f"{pilot.rounds} rounds"

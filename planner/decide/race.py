@@ -140,6 +140,7 @@ class _Board:
             "accuracy": _listed(1 - raw["error"]) if "error" in raw else [],
             "envelope": [] if curves is None else [self.shown(value) for value in self.envelope(name).tolist()],
             "final": None if curves is None else self._final(name),
+            "rates": [] if curves is None or name in self.times else (self._tuned(name)[2] / chain).tolist(),
         }
 
     def _final(self, name: str) -> data.Interval | None:
@@ -186,7 +187,7 @@ class _Board:
         """
         own: Curves = self.every[name].mean(0)
         if name not in self.times:
-            best, at_rate = self._tuned(name)
+            best, at_rate, _ = self._tuned(name)
             return (best + _moved(own, at_rate, best)) / 2
         if self.reference not in self.curves:
             return own
@@ -194,17 +195,22 @@ class _Board:
         to, of = (np.array([value_at(curve, r) for r in self._until(name).tolist()]) for curve in (usual, there))
         return _moved(own, of, to)
 
-    def _tuned(self, name: str) -> tuple[Curves, Curves]:
-        """The least over all rates, and what the best rate has, on the seed that rates were chosen with."""
+    def _tuned(self, name: str) -> tuple[Curves, Curves, Curves]:
+        """On the seed that rates were chosen with the least over all rates, what the best has, and which had the least.
+
+        The rates are effective ones; of equal ones it is the one that is best at the end.
+        """
         lane = self.raced.lanes[name]
         assert lane.rate is not None  # noqa: S101 - without one it has no curves
         at_rate = lane.smoothed(lane.tried[lane.rate][self.rounds])
-        best = at_rate.copy()
-        for curve in (curve for runs in lane.tried.values() for curve in runs.values()):
+        best, rates = at_rate.copy(), np.full(len(at_rate), lane.rate)
+        for rate, curve in ((rate, curve) for rate, runs in lane.tried.items() for curve in runs.values()):
             many = min(len(curve), len(best))
             with np.errstate(invalid="ignore"):
-                best[:many] = np.fmin(best[:many], lane.smoothed(curve)[:many])
-        return best, at_rate
+                own, there = lane.smoothed(curve)[:many], best[:many].copy()
+                best[:many] = np.fmin(there, own)
+            rates[:many][best[:many] != there] = rate
+        return best, at_rate, rates
 
     def targets(self) -> list[data.Target]:
         """What the reference has after a quarter, a half and all of the rounds."""

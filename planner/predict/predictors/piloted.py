@@ -151,9 +151,11 @@ class Piloted(Predictor):
         return tree if self._runner(tree) is not None else None
 
     def rate(self, question: Question, topology: str, rounds: float) -> float | None:
-        """The effective rate that was best in the pilot."""
+        """The effective rate that was best after so many rounds of the pilot, and beyond them at its end."""
         runner = self._runner(topology)
-        return None if runner is None or runner.rate is None else runner.rate * runner.chain
+        if runner is None or runner.rate is None:
+            return None
+        return ([*runner.rates, runner.rate][min(math.ceil(rounds), len(runner.rates))]) * runner.chain
 
     def spread(self, topology: str, rounds: float) -> float:
         """Standard deviation of the logarithm of rounds relative to the reference's, also of a system beside."""

@@ -25,7 +25,7 @@ def board(rounds: int = 6, **ends: list[float]) -> Any:
             {0.8: {rounds: curves[0]}}, 0.8, curves={"loss": curves}, window=window_for(rounds)
         )
     trees = {name: SimpleNamespace(effective_steps=lambda K: 4) for name in lanes}
-    course = SimpleNamespace(trees=trees, beside=(), start=START)
+    course = SimpleNamespace(trees=trees, beside=(), start=START, alike=dict.fromkeys(trees, ()))
     raced = SimpleNamespace(lanes=lanes, rounds=rounds, seeds=(1, 2, 3, 4))
     return _Board(course, raced, SimpleNamespace(metric="loss", local_steps=2))  # type: ignore[arg-type]
 
@@ -91,6 +91,14 @@ def test_an_interval_ends_where_a_metric_does(ends: list[float], metric: str, lo
     found.quantity, found.wanted.metric = metric, "accuracy" if metric == "error" else "loss"
     final = found._final("star-star")
     assert (final.low, final.high) == (pytest.approx(low, abs=1e-4), pytest.approx(high, abs=1e-4))
+
+
+def test_the_rate_of_every_round_is_that_of_its_number() -> None:
+    """Rounds were those of a rate that is good early, beside the one that is best at the end."""
+    found = board(star_star=[0.4, 0.5])
+    lane = found.raced.lanes["star-star"]
+    lane.tried[1.6] = {2: np.array([1.0, 0.7, 0.6])}  # below 0.9 and 0.8 there, and not run further
+    assert found.runner("star-star").rates == [0.2, 0.4, 0.4, 0.2, 0.2, 0.2, 0.2]  # raw: a round chains 4 steps
 
 
 def test_a_lead_within_what_another_pilot_would_differ_by_is_a_toss_up() -> None:

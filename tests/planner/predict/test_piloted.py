@@ -15,6 +15,7 @@ import planner
 from planner.data.pilot import Pilot, read_pilot
 from planner.data.race_curves import rounds_like
 from planner.decide.phase_diagram import phase
+from planner.export.plan import plan
 from planner.io.answers import Sensitivity
 from planner.io.json_documents import fitted
 from planner.predict.evidence import predictor_record, rows_of
@@ -139,6 +140,20 @@ def test_the_pilot_of_the_examples_answers_with_its_own_ratios() -> None:
         ratio = target.ratios[name]
         assert ratio is not None
         assert float(found[name]) / kept.rounds == pytest.approx(ratio.value, rel=1e-5)
+
+
+def test_the_rate_is_the_best_after_the_rounds_shown(tmp_path: Path) -> None:
+    """A training with the rate that is best at the end took 28 rounds where 24 were shown."""
+    runners = document()["topologies"]
+    for runner in runners:
+        runner["rates"] = [float(n + 1) for n in range(ROUNDS)] + [runner["rate"]]
+    path = str(written(tmp_path, topologies=runners))
+    for asked in (2, ROUNDS, 3 * ROUNDS):
+        for row in planner.recommend(pilot=path, rounds=asked, details=False, **FLEET).ranking:
+            n = math.ceil(asked / PACE[row.id] - 1e-9)
+            assert row.rate_predicted_raw == pytest.approx(n + 1 if n < ROUNDS else 0.1 * PACE[row.id])
+    made = plan(planner.load_scenario(pilot=path, rounds=2, **FLEET))
+    assert (made.row.id, made.rounds, made.rate) == ("ring-star", 1, 2.0)
 
 
 def test_rates_rounds_and_target_come_from_the_pilot(pilot: Path) -> None:
