@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
+from hflbounds.topology import tier_symbols
 from planner.decide.counts import taken
 from planner.decide.rank import recommend
 from planner.decide.recommendation import Recommendation
@@ -29,6 +30,12 @@ Told = Mapping[str, Any]
 Turn = tuple[Any, ...]
 AIMS = ("problem.target", "problem.target_loss", "problem.target_accuracy", "problem.rounds")
 """Keys that say what is to be reached."""
+TIERS = "fleet.tiers"
+OF_TWO_TIERS = (
+    *("fleet.groups", "fleet.clients", "fleet.group_rounds", "problem.heterogeneity"),
+    *("network.tiers", "network.client_link", "network.server_link"),
+)
+"""What keys begin with that tiers one by one say of themselves."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +51,12 @@ class Side:
     def of(cls, name: str, told: Told, load: Load = load) -> Side:
         """Read what was said."""
         return cls(name, told, read(name, told, load), load)
+
+    @property
+    def shape(self) -> Any:
+        """Its tiers as they were told, else the sizes of its two."""
+        sizes = (self.scenario.known[tier.size].value for tier in tier_symbols(self.scenario.depth))
+        return self.told.get(TIERS) or " x ".join(f"{size:g}" for size in sizes)
 
     @cached_property
     def answer(self) -> Recommendation:
@@ -145,8 +158,9 @@ def contrast(first: Side, second: Side, progress: Callable[[str], None] = lambda
         progress(f"changing {key}")
         verdict, why = _with(first, second, {key})
         found = None if verdict is None else turn(verdict)
-        told = first.told.get(key), second.told.get(key)
-        alone.append(Alone(key, *told, verdict, why, found is not None and found != here, found == there != here))
+        turns, decides = found is not None and found != here, found == there != here
+        before, after = (side.shape if key == TIERS else side.told.get(key) for side in (first, second))
+        alone.append(Alone(key, before, after, verdict, why, turns, decides))
     jointly: tuple[str, ...] = ()
     instead: dict[str, tuple[str, ...]] = {}
     if here != there and not any(one.decides for one in alone):
@@ -157,15 +171,26 @@ def contrast(first: Side, second: Side, progress: Callable[[str], None] = lambda
 
 
 def differences(first: Side, second: Side) -> list[str]:
-    """List the keys that say different things, in the order in which they were said."""
+    """List the keys that say different things, in the order in which they were said.
+
+    Where one side alone has its tiers one by one, what the other says of its two in other keys is no difference apart.
+    """
     keys = dict.fromkeys((*first.told, *second.told))
-    return [
-        key for key in keys if first.told.get(key) != second.told.get(key) and key not in ("title", "schema_version")
-    ]
+    left_out = {"title", "schema_version", *beside_tiers(first, second)}
+    return [key for key in keys if first.told.get(key) != second.told.get(key) and key not in left_out]
+
+
+def beside_tiers(first: Side, second: Side) -> list[str]:
+    """Keys of two tiers that one side alone has, where the other alone has its tiers one by one."""
+    if (TIERS in first.told) == (TIERS in second.told):
+        return []
+    tiers, other = sorted((first.told, second.told), key=lambda told: TIERS not in told)
+    return [key for key in other if key.startswith(OF_TWO_TIERS) and key not in tiers]
 
 
 def _with(first: Side, second: Side, keys: Collection[str]) -> tuple[Verdict | None, str]:
     """The verdict of the first scenario with some keys as the second has them; None, and why, where it has none."""
+    keys = {*keys, *(beside_tiers(first, second) if TIERS in keys else ())}
     told = {key: value for key, value in first.told.items() if key not in keys}
     told |= {key: second.told[key] for key in keys if key in second.told}
     try:

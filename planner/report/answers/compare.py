@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from planner.decide.contrast import Alone, Contrast, turn
+from planner.decide.contrast import AIMS, Alone, Contrast, beside_tiers, turn
 from planner.decide.recommendation import SHARING, Row
 from planner.io.answers import NextStep, Quantity, Told, Verdict
 from planner.io.parts import Part, field
@@ -15,6 +15,7 @@ from planner.report.document import Cell, Column, Document, Table, numeric
 from planner.report.page import cell, told
 from planner.report.render.table import first_that_fits
 from planner.scenario.fields import FIELDS
+from planner.scenario.units import format_amount
 
 LONGEST, BESIDE = 22, 15  # letters of a cell, and of a name with two more columns beside it
 NAMED = 56  # letters of a path on the page
@@ -39,7 +40,7 @@ class Difference(Part):
     id: str = field("key of the scenario")
     before: Any = field("in the first; null for nothing said")
     after: Any = field("in the second; null for nothing said")
-    taken: Any = field("what was taken where one says nothing: a count or a choice; else null", default=None)
+    taken: Any = field("what was taken where one says nothing: a count, or a choice or a number in words", default=None)
     status: str = field("of the first verdict with this value alone; empty where there is no answer", default="")
     best: tuple[str, ...] = ()
     decides: bool = field("whether it alone turns the first verdict into the second")
@@ -136,13 +137,15 @@ def _objective(found: Contrast) -> Any:
 
 
 def _taken(found: Contrast, one: Alone) -> str | int | None:
-    """What the side that says nothing takes, where it is a count or a choice and no number with a unit."""
+    """What the side that says nothing takes: a count or a choice, or a number in words."""
     side = found.first if one.before is None else found.second
     if one.key.startswith("network.") and any("link" in tier for tier in side.told.get("fleet.tiers", ())):
         return None  # links are said there
     symbol = next((each.symbol for each in FIELDS if each.key == one.key), "")
-    value = side.scenario.known[symbol].value if symbol in side.scenario.known else None
-    return value if None in (one.before, one.after) and isinstance(value, str | int) else None
+    known = side.scenario.known.get(symbol)
+    if known is None or known.value is None or None not in (one.before, one.after) or one.key in AIMS:
+        return None
+    return known.value if isinstance(known.value, str | int) else format_amount(known.value, known.unit)
 
 
 def _plain(value: Any) -> Any:
@@ -213,10 +216,9 @@ def _sentence(found: Contrast) -> str:
     if len(found.decisive) > 1:
         return f"{join_with_limit(named)} decide, each alone: {became}".replace(named[0], _first(named[0]), 1)
     if found.decisive:
-        plural = named[0].endswith("s") and not named[0].endswith("ss")
-        return f"{_first(named[0])} {'decide' if plural else 'decides'}: {became}"
+        return f"{_first(named[0])} {'decide' if _many(named[0]) else 'decides'}: {became}"
     alone = [
-        f"{_name(one.key)} alone makes it {choice(one.verdict)}"
+        f"{_name(one.key)} alone {'make' if _many(_name(one.key)) else 'makes'} it {choice(one.verdict)}"
         for one in found.alone
         if one.turns and one.verdict is not None
         # which names one topology, or none of those that were
@@ -225,6 +227,10 @@ def _sentence(found: Contrast) -> str:
     also = f" {_first(join(alone))}." if alone and len(named) <= FEW else ""
     who = _first(join(named)) if len(named) <= LISTED else counted(len(named), "difference")
     return f"{who} decide together: {became}{also}"
+
+
+def _many(name: str) -> bool:
+    return name.endswith("s") and not name.endswith("ss")
 
 
 def _first(text: str) -> str:
@@ -344,7 +350,9 @@ def _certain(answer: Compared) -> Iterator[tuple[str, str]]:
 
 
 def _details(found: Contrast) -> Iterator[tuple[str, Iterable[str]]]:
-    yield "differences", map(_alone, found.alone)
+    beside = beside_tiers(found.first, found.second)
+    said = [f"In fleet.tiers one side has what the other has in {join(beside)}: one difference."] if beside else []
+    yield "differences", (*map(_alone, found.alone), *said)
     sides = ((side.name, side.answer.target) for side in (found.first, found.second))
     yield "targets", (f"{name}: {target.defined_by}." for name, target in sides if target)
     if any(one["within_error"] is not None for one in _ratios(found).values()):

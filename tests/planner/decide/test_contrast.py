@@ -416,10 +416,24 @@ def test_tiers_of_a_file_are_told_by_their_names(tmp_path: Path) -> None:
     paths[0].write_text(linked)
     paths[1].write_text("[fleet]\ngroups = 3\nclients_per_group = 9\n[network.client_link]\npreset = '4g'\n")
     found = planner.compare(*paths)
-    assert next(row for row in found.rows if row.id == "network.client_link.preset").taken is None  # links of its own
     said = " ".join(found.details["differences"])
-    assert "fleet.groups: not given -> 3: no answer alone (fleet.groups: is about two tiers" in said
-    assert "Leave it out" not in said and "three.toml: " not in said  # ways out are of commands that nobody gave
+    assert "fleet.groups, fleet.clients_per_group and network.client_link.preset: one difference." in said
+
+
+def test_tiers_beside_groups_are_one_difference() -> None:
+    """The two tiers of one side were "tiers 2" beside "not given", in five rows, and the three of the other in none."""
+    files = [ROOT / "examples" / name for name in ("phones.toml", "regions.toml")]
+    found = planner.compare(*files)
+    assert [(row.id, row.before, row.taken) for row in found.rows] == [
+        ("fleet.tiers", "12 x 25", None),
+        ("problem.sigma", None, "1.9"),  # of networks on images: docs/scenario.md
+    ]
+    assert found.verdict.best == ("fleet.tiers",)
+    assert found.rows[0].best == planner.recommend(config=files[1]).verdict.best
+    page = str(found)
+    assert "Tiers decide: Star-Star becomes" in page and "  sigma    1.9, not given  1" in page
+    turned = planner.compare(*reversed(files))
+    assert turned.rows[0].after == "12 x 25"
 
 
 def test_targets_that_were_told_are_compared_as_they_are(tmp_path: Path) -> None:
