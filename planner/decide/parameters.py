@@ -44,7 +44,7 @@ MEANT = {
 def input_named(word: str, known: Collection[str], option: str) -> str:
     """Return the name of an input that goes by other names too, such as ``uplink`` for ``client_link.up``.
 
-    The words of answers are among them, ``client uplink``, also with an underscore.
+    The words of answers are among them, ``client uplink``, also with an underscore or in one word.
 
     Raises:
         ScenarioError: If none of those known is called so; with those that may be meant.
@@ -58,8 +58,8 @@ def input_named(word: str, known: Collection[str], option: str) -> str:
             code="E020",
         )
     others = {other: name for other, name in {**OPTIONS, **NICKNAMES}.items() if name in known}
-    said = {input_words(name).replace(" ", "_"): name for name in known} | others
-    if (name := others.get(word, word)) in known or (name := said.get(word.lower().replace(" ", "_"), "")) in known:
+    said = {_one_word(input_words(name)): name for name in known} | {_one_word(one): others[one] for one in others}
+    if (name := others.get(word, word)) in known or (name := said.get(_one_word(word), "")) in known:
         return name
     meant = next((like for said, like in MEANT.items() if re.fullmatch(said, word.lower())), "")
     near = [name for name in known if re.fullmatch(meant, name)]
@@ -67,6 +67,10 @@ def input_named(word: str, known: Collection[str], option: str) -> str:
     raise ScenarioError(
         f"{option}: {word!a:.40} is not one of {', '.join(known)}. {help_ or 'Give one of them.'}", code="E020"
     )
+
+
+def _one_word(text: str) -> str:
+    return re.sub(r"[\s_-]", "", text.lower())
 
 
 FRACTION = 1e-6  # of a round that is not run, where whole rounds are equal

@@ -616,7 +616,7 @@ def test_both_rates_of_a_link_move_at_once_and_scenarios_with_both_have_that_ans
         there = {key: f"{at * (times_up if key.endswith('down') else 1):.1f}bit/s" for key in rates}
         answer = planner.recommend(**REGIONS, settings=there, details=False)
         assert min(answer.ranking, key=lambda row: row.time_seconds).id == best
-    alone = planner.flip(**REGIONS, settings=rates, parameter=["server link"])
+    alone = planner.flip(**REGIONS, settings=rates, parameter=["serverlink"])  # as server_link and server link
     assert [row.id for row in alone.rows if row.method != "setting"] == [both.id]
     assert not [part for step in found.next for part in step.argv if "server_link" in part]
 
