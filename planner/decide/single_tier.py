@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Literal
 
-from hflbounds.topology import all_topologies, tier_symbols
+from hflbounds.topology import all_topologies, branches, tier_symbols
 from planner.cost.round import CostError, RoundCost
 from planner.predict.question import Question, ceil_rounds
 from planner.scenario.fields import Objective
+from planner.scenario.members import Members
 from planner.scenario.network import Network
 
 SINGLE = {"fedavg": ("star", "FedAvg, 1 tier"), "sfl": ("ring", "Sequential")}
@@ -144,13 +145,19 @@ def _by_group(question: Question, alone: Question) -> Question | None:
     if question.network.timer is not None or question.cost == "diluted":
         return None
     passes = {one.passes: 1.0 for one in question.symbols if one.passes}
+    values, members = dict(question.values), question.members
+    groups, clients = values.get("G", 1.0), question.clients
+    if members is None and question.depth == 2 and not question.partial and clients % groups:
+        sizes = [int(clients // groups) + (group < clients % groups) for group in range(int(groups))]
+        members = Members(branches([[len(sizes)], sizes]), everyone=(True, True))
+        values |= dict.fromkeys(("M", "S2"), float(sizes[0]))
     stars, tree = next(iter(all_topologies(question.depth).items()))
     return replace(
         alone,
         topologies={stars: tree},
-        values={**question.values, **passes, "K": alone.values["K"]},
+        values={**values, **passes, "K": alone.values["K"]},
         bounds={},
-        members=question.members,
+        members=members,
         availability=question.availability,
     )
 

@@ -67,6 +67,7 @@ class Question:
     availability: Availability | None = None  # of those asked; None where everyone takes part
     rates: Rates | None = None  # what devices, links and the grid take; None where nobody asked
     members: Members | None = None  # node by node, where the fleet was listed
+    divided: tuple[float, float, int] | None = None  # G, M and clients in all, where groups may differ by one client
     in_sigmas: tuple[str, ...] = ()  # deviations that were told as multiples of sigma, with which they move
     slowdowns: tuple[float, ...] = ()  # times by which the groups of the top tier are slower; none where they are not
 
@@ -80,6 +81,8 @@ class Question:
         """Clients in all."""
         if self.members is not None:
             return float(len(self.members.children[-1].shares))
+        if self.divided is not None and self.divided[:2] == tuple(self.values[tier.size] for tier in self.symbols):
+            return float(self.divided[2])
         return math.prod(self.values[tier.size] for tier in self.symbols)
 
     @cached_property
@@ -361,6 +364,7 @@ def ask(scenario: Scenario) -> Question:
     comes = scenario.availability
     target, horizon = scenario.known["target"].value, scenario.known["R"].value
     values = {name: scenario.number(name) for name in quantities(scenario.depth)}
+    divided = (values["G"], values["M"], int(scenario.number("clients"))) if "clients" in scenario.known else None
     deviations = (tier.deviation for tier in reversed(tier_symbols(scenario.depth)))
     if scenario.pilot is None and metric == "accuracy" and scenario.known["target"].origin == "given":
         raise ScenarioError(
@@ -394,6 +398,7 @@ def ask(scenario: Scenario) -> Question:
         availability=None if comes is None or comes.steady(scenario.compute) else comes,
         rates=scenario.rates,
         members=scenario.members,
+        divided=divided,
         in_sigmas=tuple(
             n for n in deviations if values["sigma"] and scenario.known[n].origin in ("default", "derived")
         ),

@@ -192,7 +192,8 @@ def _searched(written: Written, clients: int) -> tuple[list[int], list[str]]:
                 f"{clients} clients divide into groups of one size in {len(fitting) or 'no'} "
                 f"way{'s' * (len(fitting) > 1)} that fit{'s' * (len(fitting) < 2)}. So groups that differ by one "
                 f"client are searched too, if they fill {percent(1 - SPARE)} of the places of equal ones. For them the "
-                "bounds take the mean size, rounded. Time and traffic take all groups to be as large as the largest."
+                "bounds take the mean size, rounded. Time and traffic take all groups to be as large as the largest, "
+                "except of FedAvg and sequential learning, which have none."
             )
         if len(near) > MOST:
             near = sorted({near[i] for i in np.searchsorted(near, np.geomspace(near[0], near[-1], MOST) - 1e-9)})

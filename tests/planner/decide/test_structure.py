@@ -393,6 +393,8 @@ def test_a_prime_number_of_clients_is_divided_and_the_answer_says_how_unequally(
     assert seven.time_seconds == pytest.approx(mean["rounds"] / largest["rounds"] * largest["time"])
     assert seven.traffic_bytes == pytest.approx(mean["rounds"] / largest["rounds"] * largest["traffic"])
     assert seven.traffic_bytes > mean["traffic"]
+    for row in (row for row in prime.rows if row.baseline):  # up and down of 101 clients, which have no groups
+        assert row.round_bytes == pytest.approx(2 * 101 * prime.scenario["model_size"].value)
     only = answer(N=101, G="6:7", H="zeta=1", target=0.05)
     assert "6 groups of 16 or 17" in only.recommend.notes[0]
 
