@@ -1,4 +1,6 @@
-"""Verdicts of both sizes: planner/data/claims.csv and claims_by_metric.csv, and the two tables of docs/validation.md.
+"""Verdicts of both sizes: planner/data/claims.csv and claims_by_metric.csv, and their tables.
+
+The first is in docs/validation.md, the one by metric in docs/evidence/claims.md.
 
     hfl-plan validate report --store quick.db --json > quick.json
     hfl-plan validate report --store full.db --json > full.json
@@ -21,7 +23,7 @@ from typing import Any
 from validation.metrics import METRICS
 
 HERE = Path(__file__).resolve().parents[1]
-DATA, PAGE = HERE / "planner" / "data", HERE / "docs" / "validation.md"
+DATA, DOCS = HERE / "planner" / "data", HERE / "docs"
 KINDS = {"holds": "holds", "fails": "fails", "open": "cannot tell"}
 
 
@@ -45,7 +47,7 @@ def counts(found: dict[str, Any]) -> dict[str, int]:
 
 def shown(row: dict[str, object], size: str) -> str:
     """A cell of the first table."""
-    return f"{row[size]}: " + " / ".join(str(row[f"{size}_{name}"]) for name in KINDS) if row[size] else "not run"
+    return f"{row[size]}: " + "/".join(str(row[f"{size}_{name}"]) for name in KINDS) if row[size] else "not run"
 
 
 def by_metric(claims: dict[str, dict[str, Any]], size: str) -> Iterator[dict[str, object]]:
@@ -70,7 +72,7 @@ def of_metrics(lines: Sequence[dict[str, object]]) -> str:
         cells = [f"{claim}, {size}"]
         for metric in METRICS:
             if line := found.get(metric):
-                cell = f"{line['verdict']}: " + " / ".join(str(line[kind]) for kind in KINDS)
+                cell = f"{line['verdict']}: " + "/".join(str(line[kind]) for kind in KINDS)
                 cells.append(f"**{cell}**" if line["own"] else cell)
             else:
                 cells.append("-")
@@ -87,10 +89,11 @@ def written(name: str, lines: Sequence[dict[str, object]]) -> None:
         writer.writerows(lines)
 
 
-def in_the_page(head: str, table: str) -> None:
+def in_the_page(name: str, head: str, table: str) -> None:
     """Put a table in the place of the one with this head."""
-    text = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(re.sub(rf"\| {head} \|.*\n(\|.*\n)+", lambda _: table, text), encoding="utf-8")
+    page = DOCS / name
+    text = page.read_text(encoding="utf-8")
+    page.write_text(re.sub(rf"\| {head} \|.*\n(\|.*\n)+", lambda _: table, text), encoding="utf-8")
 
 
 def main() -> None:
@@ -109,10 +112,10 @@ def main() -> None:
         written("claims.csv", rows)
         lines = [f"| `{r['claim']}` | {r['statement']} | {shown(r, 'quick')} | {shown(r, 'full')} |" for r in rows]
         head = "| claim | statement | quick | full |\n|---|---|---|---|\n"
-        in_the_page(r"claim \| statement", head + "\n".join(lines) + "\n")
+        in_the_page("validation.md", r"claim \| statement", head + "\n".join(lines) + "\n")
     metrics = [*by_metric(quick, "quick"), *by_metric(full, "full")]
     written("claims_by_metric.csv", metrics)
-    in_the_page("claim, size", of_metrics(metrics))
+    in_the_page("evidence/claims.md", "claim, size", of_metrics(metrics))
 
 
 if __name__ == "__main__":

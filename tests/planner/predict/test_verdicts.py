@@ -1,14 +1,16 @@
-"""The verdicts that commands quote are those of the page."""
+"""The verdicts that commands quote are those of the pages."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 from planner.predict.evidence import claims as verdicts
 
-PAGE = (Path(__file__).parents[3] / "docs" / "validation.md").read_text()
-CELL = re.compile(r"(holds|fails|cannot tell): (\d+) / (\d+) / (\d+)|not run")
+DOCS = Path(__file__).parents[3] / "docs"
+PAGE, CLAIMS = (DOCS / "validation.md").read_text(), (DOCS / "evidence" / "claims.md").read_text()
+CELL = re.compile(r"(holds|fails|cannot tell): (\d+)/(\d+)/(\d+)|not run")
 
 
 METRICS = ("gradient", "loss", "accuracy")
@@ -33,6 +35,20 @@ def test_every_verdict_is_that_of_the_page() -> None:
         assert found.size == ("quick" if full == "not run" else "full")
 
 
+def test_the_page_counts_its_verdicts_and_the_claims_that_fail_at_the_full_size_alone() -> None:
+    table = rows()
+    largest = Counter((quick if full == "not run" else full).partition(":")[0] for _, quick, full in table.values())
+    text = " ".join(PAGE.split())
+    assert f"{len(table)} claims are judged" in text
+    assert f"{largest['holds']} hold, {largest['fails']} fail, and {largest['cannot tell']} cannot be told" in text
+    turned = {name for name, (_, quick, full) in table.items() if quick[:5] == "holds" and full[:5] == "fails"}
+    assert "Seven that hold in a small run fail in a larger one" in text
+    assert len(turned) == 7
+    named = CLAIMS.partition("**Seven claims")[2].partition("## By every metric")[0]
+    leads = "".join(re.findall(r"^- (.*?):", named, flags=re.MULTILINE))
+    assert set(re.findall(r"`(.*?)`", leads)) == turned
+
+
 def test_verdicts_are_judged_by_their_counts() -> None:
     for verdict in verdicts.beginning(""):
         if verdict.fails:
@@ -48,7 +64,7 @@ def test_families_of_claims() -> None:
 
 def by_metric() -> dict[tuple[str, str], list[str]]:
     """The cells of the second table, by claim and size."""
-    table = PAGE.partition("| claim, size |")[2]
+    table = CLAIMS.partition("| claim, size |")[2]
     lines = re.findall(r"^\| ([a-z0-9-]+), (quick|full) \| (.*) \|$", table, flags=re.MULTILINE)
     return {(claim, size): rest.split(" | ") for claim, size, rest in lines}
 
