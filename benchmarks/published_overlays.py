@@ -1,7 +1,7 @@
 """Cycle times of overlays on five networks, against the table that was published of them.
 
     python benchmarks/published_overlays.py                     # the table, in Markdown; half a minute
-    python benchmarks/published_overlays.py --write docs/networks.md    # into the page, between its two marks
+    python benchmarks/published_overlays.py --write docs/evidence/cycle-times.md    # between its two marks
 
 Published: Do and others, Reducing Training Time in Cross-Silo Federated Learning Using Multigraph Topology, ICCV 2023,
 Table 3 (STAR, MATCHA, MST, delta-MBST, RING), whose model sizes, step times and rule of delays are those of Marfoq and

@@ -11,7 +11,7 @@ import pytest
 from published_overlays import MODELS, Place, close, line, published
 
 NETWORKS = ["gaia", "aws-na", "geant", "exodus", "ebone"]
-PAGE = (Path(__file__).parents[3] / "docs" / "networks.md").read_text().splitlines()
+PAGE = (Path(__file__).parents[3] / "docs" / "evidence" / "cycle-times.md").read_text().splitlines()
 ROWS = {(row["model"], row["network"]): row for row in published()}
 
 
@@ -48,7 +48,7 @@ def test_overlays_take_what_was_published(model: str, network: str) -> None:
     assert found["star, best place"] <= found["star"]
     # The division into matchings is not determined.
     assert found["matcha"] == pytest.approx(row["matcha"], rel=0.06)
-    assert line(ROWS[model, network], found) in PAGE  # python benchmarks/published_overlays.py --write docs/networks.md
+    assert line(ROWS[model, network], found) in PAGE  # published_overlays.py --write docs/evidence/cycle-times.md
 
 
 def test_the_server_stands_where_the_source_puts_it() -> None:
