@@ -940,7 +940,7 @@ def test_the_record_s_predictions_are_those_of_the_planner() -> None:
 
 
 def test_the_page_has_the_record() -> None:
-    text = (ROOT / "docs" / "overlap.md").read_text()
+    text = (ROOT / "docs" / "evidence" / "overlap.md").read_text()
     rows = re.findall(r"^\| (\d+), (\d+) \| (.*) \|$", text, flags=re.MULTILINE)
     assert len(rows) == 14
     for i, (E, Ge, cells) in enumerate(rows):
