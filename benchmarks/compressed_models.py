@@ -7,7 +7,7 @@ groups of 4 clients, 5 local steps, 64 coordinates that are no axes of the Hessi
 sends what its local steps changed; a ring's next client starts from what the last one sent. ``8bit`` and so on round at
 random between steps of the largest entry, without bias; ``top`` keeps the largest entries, and what it leaves out is
 added to what the client sends next. Downloads are whole. The target is the loss that whole uploads reach after 40
-rounds. Last measured: docs/scenario.md, some minutes.
+rounds. Last measured: docs/evidence/compression.md, some minutes.
 """
 
 from __future__ import annotations
