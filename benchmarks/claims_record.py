@@ -29,7 +29,7 @@ KINDS = {"holds": "holds", "fails": "fails", "open": "cannot tell"}
 
 def read(file: Path) -> dict[str, dict[str, Any]]:
     """The claims of a report, by id."""
-    return {claim["id"]: claim for claim in json.loads(file.read_text(encoding="utf-8"))["claims"]}
+    return {claim["id"]: claim for claim in json.loads(file.read_text(encoding="utf-8"))["rows"]}
 
 
 def judged(claim: dict[str, Any] | None, size: str) -> dict[str, object]:

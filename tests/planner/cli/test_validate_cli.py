@@ -114,6 +114,16 @@ def test_a_report_says_the_verdict_and_every_number(finished: Path, told: Any, v
         assert f"{row['ratio']:.3f} [{row['low']:.3f}, {row['high']:.3f}]" in out
 
 
+def test_the_program_of_the_record_reads_a_report(told: Any, tmp_path: Path) -> None:
+    import claims_record
+
+    (tmp_path / "quick.json").write_text(json.dumps(told))
+    found = claims_record.judged(claims_record.read(tmp_path / "quick.json")[CLAIM], "quick")
+    (claim,) = told["rows"]
+    assert found["quick"] == claim["verdict"]
+    assert sum(int(found[f"quick_{kind}"]) for kind in ("holds", "fails", "open")) == len(claim["rows"])
+
+
 def test_claims_that_were_not_asked_for_or_not_run_are_said_to_be(
     finished: Path, tmp_path: Path, validate: Any
 ) -> None:
