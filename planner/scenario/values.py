@@ -152,10 +152,11 @@ class Scenario:
     @property
     def settled_by(self) -> str:
         """What to give where counts are searched for and one of each is needed, as a sentence."""
-        groups = "--groups and --clients-per-group" * self.groups_are_free
-        others = f"one number of {join(list(self.choices))}" if self.choices else ""
         fleet = f" --clients {self.known['clients'].value}" if self.groups_are_free else ""
-        return f"Give {join([one for one in (groups, others) if one])}, such as `hfl-plan recommend{fleet} ...` finds."
+        groups = f"one number of groups, as in `--groups 2{fleet}`," * self.groups_are_free
+        others = f"one number of {join(list(self.choices))}" if self.choices else ""
+        given = " and ".join(filter(None, (groups, others))).removesuffix(",")
+        return f"Give {given}, such as `hfl-plan recommend{fleet} ...` finds."
 
     @property
     def depth(self) -> int:
