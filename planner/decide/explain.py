@@ -44,10 +44,10 @@ def to_target(question: Question) -> str:
         return f"to a {quantity.words} of {float(question.goal()):.3g}"
     whose = title(question.reference) + ("'s bound" if question.predictor.guarantees else "")
     last = question.horizon or 0
-    needs = ceil_rounds(float(question.rounds()[question.reference]))  # fewer where a pilot's curve got no further
     there = " if all come" if question.partly_available else ""
-    before = f", and had after {needs:,}" if question.predictor.measured and needs < last else ""
-    return f"to the {quantity.reached} that {whose} reaches after {counted(int(last), 'round')}{before}{there}"
+    needs = ceil_rounds(float(question.rounds()[question.reference]))  # fewer where a pilot's curve got no further
+    when = "within" if question.predictor.measured and needs < last else "after"
+    return f"to the {quantity.reached} that {whose} reaches {when} {counted(int(last), 'round')}{there}"
 
 
 def at_most(question: Question) -> str:

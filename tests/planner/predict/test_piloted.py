@@ -871,14 +871,14 @@ def test_a_map_counts_whole_rounds_as_the_table_does() -> None:
     assert found.margin[1][1] == pytest.approx(second.time_seconds / first.time_seconds - 1, abs=1e-5)
 
 
-def test_a_target_that_the_reference_had_before_its_last_round_says_when(tmp_path: Path) -> None:
-    """The loss "after 8 rounds" took 7, without a word: the best so far is followed."""
+def test_a_target_that_the_reference_had_before_its_last_round_says_so(tmp_path: Path) -> None:
+    """The loss "after 8 rounds" took 7: the best so far is followed."""
     runners = document()["topologies"]
     runners[0]["envelope"] = [*curve(1)[:-1], curve(1)[-2]]
     stalled = planner.recommend(pilot=str(written(tmp_path, topologies=runners)), rounds=ROUNDS, **FLEET)
     assert stalled.row("star-star").rounds == ROUNDS - 1
     assert stalled.target is not None
-    assert stalled.target.defined_by == "the training loss that Star-Star reaches after 8 rounds, and had after 7"
+    assert stalled.target.defined_by == "the training loss that Star-Star reaches within 8 rounds"
     falling = planner.recommend(pilot=str(written(tmp_path)), rounds=ROUNDS, **FLEET)
     assert falling.row("star-star").rounds == ROUNDS
     assert falling.target is not None and falling.target.defined_by.endswith("after 8 rounds")
