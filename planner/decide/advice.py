@@ -8,7 +8,7 @@ from hflbounds.topology import tier_symbols
 from planner.decide import participation
 from planner.decide.explain import by_samples
 from planner.decide.recommendation import SHARING, Uncertainty
-from planner.decide.settings import DETECT, TIMEOUT, could_be_controlled, in_turns, is_open
+from planner.decide.settings import DETECT, ON_FAILURE, POLICY, TIMEOUT, could_be_controlled, in_turns, is_open
 from planner.io.answers import Assumption, NextStep, Sensitivity, Verdict
 from planner.io.wording import a_group, percent
 from planner.predict.evidence import orderings
@@ -30,7 +30,6 @@ QUESTIONS = (  # by what is unknown: the question, and what to give
     (OF_LOSS, "How large are L and A of your model?", ("hfl-plan", "estimate", "HOOK.py")),
 )
 LEFT: Mapping[tuple[str, ...], str] = {("L",): "How large is L of your model?", ("A",): "How large is A of your model?"}
-POLICY, ON_FAILURE = "availability.policy", "on_failure"  # among what is known, and as it is asked for
 FIRST: Mapping[str, str] = {  # what is said of these in any case, before what varies less than all
     "weights": "which mean of the clients' losses is to get small",
     POLICY: "what a round does where a device stays away",

@@ -25,6 +25,7 @@ Word = tuple[str, str, str, Question, Objective]
 
 
 DETECT, TIMEOUT = "availability.detect", "availability.timeout"
+POLICY, ON_FAILURE = "availability.policy", "on_failure"  # among what is known, and as it is asked for
 OTHER_TURNS = (1.0, 6.0)  # after which a device may be given up too; before one, those are that come
 FAIL_OR_SKIP: frozenset[OnFailure] = frozenset({"fail", "skip"})  # what a ring does where a device stays away
 
@@ -37,7 +38,8 @@ class Setting(Part):
     other: str
     best: tuple[str, ...] = field("the first tie then; empty where the target is not reached")
     flips: bool = field(
-        "whether another tie decides: none of the present one, one alone, or another first; of open link sharing, any"
+        "whether another tie decides: none of the present one, one alone, or another first; of open link sharing and "
+        "failures, any"
     )
     rounds: Quantity | None = field("of the first then", default=None)
     time_seconds: Quantity | None = None
@@ -58,6 +60,8 @@ def with_other_words(
         turned = not set(then) & set(first) or (len(then) == 1) != (len(first) == 1) or then[0] not in first
         if parameter.endswith(".sharing") and is_open(parameter, scenario):
             turned = set(then) != set(first) if parameter == SHARING else turned or first[0] not in then
+        elif parameter == ON_FAILURE and is_open(POLICY, scenario):
+            turned = set(then) != set(first)
         yield Setting(parameter=parameter, now=now, other=other, best=then, flips=turned, **spent)
 
 
@@ -80,7 +84,7 @@ def other_words(question: Question, scenario: Scenario) -> Iterator[Word]:
     if (comes := question.availability) is not None and comes.policy in FAIL_OR_SKIP:
         (policy,) = FAIL_OR_SKIP - {comes.policy}
         instead = replace(comes, policy=policy, quorum=None)
-        yield "on_failure", comes.policy, policy, replace(question, availability=instead), objective
+        yield ON_FAILURE, comes.policy, policy, replace(question, availability=instead), objective
     if question.availability is not None and question.partly_available and is_assumed(DETECT, scenario):
         now = in_turns(question.availability.patience)
         for turns in OTHER_TURNS:

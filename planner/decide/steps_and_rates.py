@@ -11,15 +11,16 @@ from typing import Any, get_args
 
 from hflbounds.topology import tier_symbols
 from planner.decide import participation, tuning
-from planner.decide.advice import ASK_POLICY, ON_FAILURE, POLICY, ask_sharing, assumptions, race, turns
+from planner.decide.advice import ASK_POLICY, ask_sharing, assumptions, race, turns
 from planner.decide.compression import about_compression
 from planner.decide.explain import about_footprint, at_most, known_values, target_of
 from planner.decide.recommendation import SHARING
+from planner.decide.settings import ON_FAILURE, POLICY
 from planner.decide.single_tier import beside, called
 from planner.decide.tuned import MOST_SAID, SPENT, Plan, Rates, Searched, Start, Tuned
 from planner.decide.tuning import Aim, Budget, Choice
 from planner.decide.uncertainty.draws import agreement
-from planner.decide.verdict import LEVEL, Standing, algorithms, on_sharing, one_tier, sharing_is_open
+from planner.decide.verdict import LEVEL, algorithms, on_sharing, one_tier, sharing_is_open, standing
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.answers import Caution, NextStep, Quantity, Verdict
 from planner.io.parts import finite

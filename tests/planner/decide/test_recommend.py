@@ -589,3 +589,14 @@ def test_what_is_reached_within_a_limit_is_of_all_where_some_stay_away() -> None
         planner.recommend(G=3, M=4, heterogeneity="both", target="1%", rounds=rounds - 1)
     numbers = re.findall(r"(?:target|there is) ([\d.]+)", str(refused.value))
     assert float(numbers[0]) < float(numbers[1])
+
+
+def test_what_a_failure_does_is_asked_where_it_changes_who_tosses_up() -> None:
+    """`tune` said so, and the page of `recommend` did not, as a toss-up of two stayed one of two."""
+    given: dict[str, Any] = {"groups": 10, "clients_per_group": 10, "heterogeneity": "inter", "local_steps": 32}
+    given |= {"target": 0.4008, "availability": "85%", "objective": "traffic", "uplink": "20Mbit/s"}
+    found = planner.recommend(**given)
+    (change,) = (one for one in found.sensitivity if one.parameter == "on_failure")
+    there = planner.recommend(**given, on_failure="skip", details=False).recommended
+    assert {*change.best_beyond} == {*there} != {*found.recommended}
+    assert ("--on-failure", "fail|skip") in [one.argv for one in found.next]
