@@ -7,8 +7,11 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
 
+import numpy as np
+
 from hflbounds.errors import HflBoundsError
 from hflbounds.evaluate.compare import crossings
+from planner.cost.round import CostError
 from planner.decide import breakpoints as changes
 from planner.decide import participation, toss_up
 from planner.decide.advice import UNASKED, ask_sharing, assumptions
@@ -58,7 +61,9 @@ class Change(Part):
     parameter: str
     now: float | int | str
     unit: str = ""
-    break_even: float | int | str = field("the first value at which a topology outside the first tie is best")
+    break_even: float | int | str = field(
+        "the first value at which a topology outside the first tie is best, or one of a toss-up alone"
+    )
     best_beyond: tuple[str, ...] = field("empty where the target is not reached")
     method: Way
     assumed: bool = field("whether `now` was not given", default=False)
@@ -78,6 +83,7 @@ class Change(Part):
     rounds: Quantity | None = field("of the best beyond, there", default=None)
     time_seconds: Quantity | None = None
     traffic_bytes: Quantity | None = None
+    alone: bool = field("whether a toss-up ends there, as one topology is named beyond it", default=False)
 
 
 class Followed(Part):
@@ -150,8 +156,10 @@ def flip(  # reason: one field of the answer after the other
     words = (word for word in other_words(question, scenario) if not only or word[0] in unsaid)
     settings = tuple(with_other_words(words, scenario, competing, first))
     found += [_turned(one, scenario) for one in settings if one.flips and one.parameter != "objective"]
-    found.sort(key=lambda row: _nearness(row, scenario))
     found = [_with_toss_up(row, walks, here, competing) for row in found]
+    if len(algorithms(question, first)) > 1:
+        found += [row for one in walks for side in (-1, 1) for row in _settled(one.input, side, here, competing)]
+    found.sort(key=lambda row: _nearness(row, scenario))
     lines = tuple(along.line for along in walks)
     every = len(competing) == len(question.topologies)
     told, named = _verdict(scenario, question, first, found, lines, every=every)
@@ -199,7 +207,7 @@ def lasts_until(row: Change, lines: Sequence[Line], first: Sequence[str]) -> flo
     Where another overtakes, the present best may tie for a while yet: what lasts begins beyond that.
     """
     line = next((one for one in lines if one.parameter == row.parameter), None)
-    if line is None or isinstance(row.break_even, str):
+    if line is None or row.alone or isinstance(row.break_even, str):
         return None
     above, last, tied = row.break_even > float(row.now), row.break_even, True
     for one in line.stretches[:: 1 if above else -1]:
@@ -238,7 +246,7 @@ def _verdict(
     each = algorithms(question, best)
     alone = len(each) == 1
     said = f"{title(best[0])} is best by {by}" if alone else f"Toss-up for {by}: {one_of(each)}"
-    change = "no input followed changes that alone" if alone else "no number alone puts one outside it first"
+    change = "no input followed changes that alone" if alone else "no number alone settles it"
     leading = _leading(best, rows, scenario) if rows else None
     if leading is not None:
         change = _in_words(question, best, leading, scenario.tier_names)
@@ -251,6 +259,8 @@ def _leading(best: tuple[str, ...], rows: Sequence[Change], scenario: Scenario) 
 
     What a preset says of how clients share their link, which nobody else said, comes before all.
     """
+    if len(best) > 1:
+        rows = [row for row in rows if row.alone or (row.method == "setting" and len(row.best_beyond) == 1)] or rows
     settings = [row for row in rows if row.method == "setting"]
     preset = [row for row in settings if is_open(row.parameter, scenario) and not row.assumed]
     numbers = [row for row in rows if row.distance is not None]
@@ -276,6 +286,11 @@ def _in_words(question: Question, best: tuple[str, ...], row: Change, tiers: Seq
         return f"{input_words(row.parameter, tiers)} {row.break_even} {makes}"
     joint = " " if row.unit else " = "
     away = "" if row.distance is None else f", {times(math.exp(abs(row.distance)))} away"
+    if row.alone:
+        above = float(row.break_even) > float(row.now)
+        where = f"{'above' if above else 'below'} {_at(row)}"
+        where = f"= {_at(row)} or {'more' if above else 'less'}" if isinstance(row.break_even, int) else where
+        return f"{input_words(row.parameter, tiers)} {where} settles it for {names(row.best_beyond)}"
     return f"the nearest change is at {input_words(row.parameter, tiers)}{joint}{_at(row)}{away}"
 
 
@@ -287,7 +302,9 @@ def _at(row: Change) -> str:
 
 def _decides(row: Change) -> bool:
     """Whether an assumption turns the answer within what it is taken to be known by; counts are yours to choose."""
-    if not row.assumed or not row.best_beyond or row.parameter in UNASKED or isinstance(row.break_even, int):
+    if row.alone or not row.assumed or not row.best_beyond:
+        return False
+    if row.parameter in UNASKED or isinstance(row.break_even, int):
         return False
     return row.method == "setting" or (row.distance is not None and abs(row.distance) <= math.log(FACTOR))
 
@@ -431,6 +448,7 @@ def _change(
         distance=math.log(shown / each.value) if each.value > 0 and shown > 0 else None,
         clear=None if change.clear is None else each.number(change.clear),
         crossing=_crossing(each, change, question, scenario.objective, first),
+        alone=False,
         **costs(each.apply(Perturbed(question), just), next(iter(change.to), None)),
     )
 
@@ -463,10 +481,43 @@ def _with_toss_up(row: Change, followed: Sequence[changes.Walked], here: Standin
     return row.replaced(toss_up=toss_up.begins(told, each, even, first), beaten=beaten)
 
 
-def _nearness(row: Change, scenario: Scenario) -> tuple[bool, float, str]:
-    """Settings first that were not given, then the nearest change; where the input is 0 now, no ratio says how near."""
+def _settled(each: Input, side: int, here: Standing, competing: tuple[str, ...]) -> Iterator[Change]:
+    """Where one topology of a toss-up is named alone, on one side of an input."""
+    question, objective = here.question, here.objective
+
+    def leads(values: Sequence[float]) -> Sequence[float]:
+        try:
+            totals = np.sort(each.totals(question, objective, competing, np.array(values, dtype=float)), axis=0)
+        except CostError:
+            return [1.0] * len(values)
+        with np.errstate(invalid="ignore"):
+            return list(totals[1] / totals[0])
+
+    found = toss_up.settled(toss_up.undecided_along(each, here, competing), each, leads, side)
+    if found is not None:
+        at, topology = found
+        yield Change(
+            id=f"{each.name} {'above' if side > 0 else 'below'}, alone",
+            parameter=each.name,
+            now=each.number(each.value),
+            unit=each.unit,
+            break_even=at,
+            best_beyond=(topology,),
+            alone=True,
+            method="sampled",
+            assumed=is_assumed(each.name, here.scenario),
+            distance=math.log(at / each.value) if each.value > 0 and at > 0 else None,
+            **costs(each.apply(Perturbed(question), at), topology),
+        )
+
+
+def _nearness(row: Change, scenario: Scenario) -> tuple[bool, bool, float, str]:
+    """Settings first that were not given, then where a toss-up ends, then the nearest change.
+
+    Where the input is 0 now, no ratio says how near.
+    """
     near = math.inf if row.distance is None else abs(row.distance)
-    return not (row.method == "setting" and is_open(row.parameter, scenario)), near, row.id
+    return not (row.method == "setting" and is_open(row.parameter, scenario)), not row.alone, near, row.id
 
 
 def _turned(one: Setting, scenario: Scenario) -> Change:

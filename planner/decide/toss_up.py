@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -14,6 +14,8 @@ from planner.decide.verdict import Standing, standing
 LOOKS = 8  # values before a break-even at which it is looked for: what is told may end, and come back
 WIDTH = 0.02  # relative width of the interval in which a toss-up is found to begin, and to end
 STRIDE = 2.0  # a factor: so far apart are the values at which its end is looked for
+STRIDES = 6  # on either side of the present value, where one of a toss-up of now gets ahead
+GROWN = 1.25  # by how much a lead has to grow before it is looked at whether it decides
 Undecided = Callable[[float], tuple[str, ...]]
 """Those of which one is the best as far as can be told, best first, at a value of an input; none out of reach."""
 
@@ -64,6 +66,27 @@ def _towards(each: Input, even: float) -> Iterator[float]:
         if far not in (now, even):
             yield far
     yield even
+
+
+def settled(
+    told: Undecided, each: Input, leads: Callable[[Sequence[float]], Sequence[float]], side: int
+) -> tuple[float | int, str] | None:
+    """From where on, on one side, one topology of a toss-up is named alone, and which; None where that is not seen.
+
+    ``leads`` are those of the first over the second at values: it is looked only where the lead has grown.
+    """
+    start = each.value or each.scale * STRIDE ** -(STRIDES // 2)
+    values = [start * STRIDE ** (side * k) for k in range(1, STRIDES + 1)] if each.value or side > 0 else []
+    values = list(dict.fromkeys(float(round(x)) if each.whole else x for x in values if each.least <= x <= each.most))
+    values = [x for x in values if x != each.value and (x >= 1 or not each.whole)]
+    near, most = each.value, leads([each.value])[0]
+    for far, lead in zip(values, leads(values) if values else (), strict=True):
+        if not lead > most * GROWN:
+            continue
+        if len(alone := told(far)) == 1:
+            return each.number(last_true(lambda value: told(value) != alone, each, far, WIDTH, near)), alone[0]
+        near, most = far, lead
+    return None
 
 
 def ends(told: Undecided, each: Input, end: float, even: float, first: tuple[str, ...]) -> float | int | None:

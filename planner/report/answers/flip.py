@@ -70,6 +70,7 @@ def _row(answer: Flips, row: Change, tossed: bool, most: int = 4) -> tuple[str, 
     now = row.now if isinstance(row.now, str) else format_amount(row.now, row.unit)
     beyond = one_of(row.best_beyond, most) if row.best_beyond else "target not reached"
     beyond = unserved_in(answer, beyond, row.parameter, row.break_even)
+    beyond += " alone" * row.alone
     if tossed and row.method == "setting" and len(row.best_beyond) > 1:
         beyond = f"toss-up, {beyond}"
     if row.distance is not None:

@@ -429,7 +429,7 @@ def test_changes_found_really_change_the_answer() -> None:
     assert checked >= 3
 
 
-@pytest.mark.usefixtures("all_draws")
+@pytest.mark.usefixtures("all_draws", "untossed")
 def test_a_setting_that_makes_one_winner_of_a_toss_up_is_a_change() -> None:
     """What `recommend` answers with the setting is what `flip` and `recommend` say beyond it."""
     given: dict[str, Any] = {"groups": 4, "clients_per_group": 10, "heterogeneity": "inter", "uplink": "100Mbit/s"}
@@ -529,7 +529,14 @@ def test_where_the_order_inside_a_toss_up_turns_is_said_and_recommend_agrees() -
         up = {"network.server_link.up": f"{factor * float(at):.1f}kbit/s"}
         answer = planner.recommend(**given, settings={**server, **up}, details=False)
         assert answer.rows[0].id == leader
-    assert "puts one outside it first" in found.verdict.text
+    assert found.change("server_link.up", 1) is None  # no topology outside the toss-up leads
+    alone = next(row for row in found.rows if row.id == "server_link.up above, alone")
+    assert "; server uplink above 448 kbit/s settles it for Star-Star." in found.verdict.text
+    for factor, several in ((0.97, True), (1.03, False)):  # as `recommend` has it on either side of where it ends
+        up = {"network.server_link.up": f"{factor * float(alone.break_even):.0f}bit/s"}
+        told = planner.recommend(**given, settings={**server, **up}, details=False).recommended
+        assert (len(told) > 1) == several
+        assert several or told == alone.best_beyond == ("star-star",)
 
 
 @pytest.mark.usefixtures("settings_alone")
@@ -768,7 +775,7 @@ def test_bad_questions_are_refused_with_the_way_out() -> None:
     ):
         with pytest.raises(ScenarioError, match=words):
             flip(told, among, only)
-    with pytest.raises(ScenarioError, match="--clients-per-group"):
+    with pytest.raises(ScenarioError, match="as in `--groups 2 --clients 12`"):
         flip(load(options={"fleet.clients": ("--clients", "12")}))
     with pytest.raises(NoAnswerError, match="no topology reaches"):
         flip(scenario(G=4, M=4, H="both", target=1e-6, R=3, **SHARP))
