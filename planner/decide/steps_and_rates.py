@@ -143,10 +143,37 @@ class _Search:
         aim, budget, resolution = self.aim, self.budget, self.scenario.resolution
         chosen, most = tuning.recommended(best, aim, budget, resolution, way=way), tuning.on_record(self.question)
         measured = [one for one in found if most >= one.P * one.K and budget.allows(one)]
-        if most >= chosen.P * chosen.K or not measured:
+        if most < chosen.P * chosen.K and measured:
+            checked = tuning.recommended(tuning.front(dict.fromkeys(measured), self.weighed), aim, budget, resolution)
+            chosen = checked if checked.amount(aim) <= self.error * chosen.amount(aim) else chosen
+        return chosen
+
+    def thrifty(self, chosen: Choice, best: Iterable[Choice], given: Choice | None) -> Choice:
+        """Of choices that tie with one in what is to be least, the one that saves most of time or traffic beside it.
+
+        It has the least product of both, less than `WORTH` of that of the choice, and the same topology. It takes no
+        more of what is to be least than the predictor's error, nor in any runs on record that moved K or P alone; in
+        the median of runs it saves something of what the present choice takes. It is no farther from measured runs.
+        With a budget it is any choice within that.
+        """
+        if self.aim not in ("time", "traffic"):
             return chosen
-        checked = tuning.recommended(tuning.front(dict.fromkeys(measured), self.weighed), aim, budget, resolution)
-        return checked if checked.amount(aim) <= self.error * chosen.amount(aim) else chosen
+        most = max(tuning.on_record(self.question), chosen.P * chosen.K)
+        near = [c for c in best if c.topology == chosen.topology and most >= c.P * c.K and self._ties(c, chosen, given)]
+        among = filter(self.budget.allows, best) if self.budget.limits else near
+        least = min(among, key=lambda one: one.seconds * one.bytes, default=chosen)
+        return least if least.seconds * least.bytes < WORTH * chosen.seconds * chosen.bytes else chosen
+
+    def _ties(self, one: Choice, other: Choice, given: Choice | None) -> bool:
+        if one.amount(self.aim) > self.error * other.amount(self.aim):
+            return False
+        for before, most in ((other, self.error), (given, 1.0)):
+            saved = _saved_on_record(self.asked, self.scenario, before, one)
+            if before is not None and saved is not None and (saved.change or before is not other):
+                runs = saved.high if before is other else saved.median
+                if one.amount(self.aim) / before.amount(self.aim) * saved.predicted / runs > most:
+                    return False
+        return True
 
 
 def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of the answer after the other
@@ -181,9 +208,10 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     present = tuning.choices(question, [_passes(asked)], [int(asked.values["K"])], search.among)
     best = tuning.front(dict.fromkeys((*found, *present)), weighed)
     way = "" if any(map(budget.allows, best)) else f"{_one_tier_within(search, best)}{_more_steps(search)}"
-    better = search.recommended((*found, *present), best, way=way)
+    least = search.recommended((*found, *present), best, way=way)
     own_aim = replace(search, budget=Budget()).aim  # a budget moves no baseline
     given = min(present, key=lambda one: one.amount(own_aim), default=None)
+    better = least if budget.limits else search.thrifty(least, best, given)
     saved = _saved_on_record(asked, scenario, given, better)
     shares = _on_record(saved, given, better, aim)
     allowed = given is not None and budget.allows(given)
@@ -193,8 +221,9 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         chosen = given if in_vain else _worth_it(search, given, better, best)
     at = search.at(chosen)
     ties = dict(zip(best, tuning.tie_numbers(best, scenario.resolution, weighed), strict=True))
-    tied = _tied(search, (*found, *present), chosen) if len(search.among) > 1 else ()
-    beside = _cheaper(search, chosen, best)
+    tied = _tied(search, (*found, *present), chosen, given) if len(search.among) > 1 else ()
+    other = least if chosen == better != least else search.thrifty(chosen, best, given)
+    beside = None if other == chosen else other
     untold = [] if given is None else _untold(search, chosen, given)
     marks: dict[str, Collection[Choice | None]]
     tossed = [*tied, *[given] * (aim in untold)]
@@ -218,8 +247,8 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     ]
     alike = [] if in_vain else tuning.alike(found, chosen, budget, scenario.resolution, weighed)
     why = "" if in_vain else "within the predictor's error"
-    least, record = search.least(best), tuning.on_record(question)
-    passed_over = least is not None and least.P * least.K > record >= chosen.P * chosen.K
+    first_of_all, record = search.least(best), tuning.on_record(question)
+    passed_over = first_of_all is not None and first_of_all.P * first_of_all.K > record >= chosen.P * chosen.K
     most = f", of at most {predictor_record.most_steps(question):g} local steps in a round" if passed_over else ""
     first = "", False
     if given is not None and chosen == better:
@@ -406,7 +435,7 @@ def _plan(search: _Search, one: Choice, **marks: Any) -> Plan:
     )
 
 
-def _tied(search: _Search, found: Iterable[Choice], chosen: Choice) -> tuple[Choice, ...]:
+def _tied(search: _Search, found: Iterable[Choice], chosen: Choice, given: Choice | None) -> tuple[Choice, ...]:
     """What cannot be told from the choice, with it, best first: each topology at its own best K and P in the budget.
 
     As `recommend` judges topologies at K and P of the choice, by what each takes at its own.
@@ -414,11 +443,14 @@ def _tied(search: _Search, found: Iterable[Choice], chosen: Choice) -> tuple[Cho
     by: dict[str, list[Choice]] = {}
     for one in filter(search.budget.allows, found):
         by.setdefault(one.topology, []).append(one)
-    within = {t: search.recommended(mine, tuning.front(dict.fromkeys(mine), search.weighed)) for t, mine in by.items()}
-    within[chosen.topology] = chosen
+    within = {chosen.topology: chosen}
+    for topology, mine in by.items():
+        best = tuning.front(dict.fromkeys(mine), search.weighed)
+        least = search.recommended(mine, best)
+        within.setdefault(topology, least if search.budget.limits else search.thrifty(least, best, given))
     at, aim = search.at(chosen), search.aim
-    totals = {t: one.amount(aim) for t, one in sorted(within.items(), key=lambda pair: pair[1].amount(aim))}
-    here = Standing(at, search.scenario, aim, totals, totals, agreement(at, search.scenario, aim, totals))
+    prices = {t: one.amount(aim) / one.rounds for t, one in within.items()}
+    here = standing(at, search.scenario, aim, {t: one.needed for t, one in within.items()}, prices)
     each = algorithms(at, here.best)
     return tuple(within[one] for one in each) if len(each) > 1 and chosen.topology in here.best else ()
 
@@ -477,7 +509,7 @@ def _on_record_first(
         return "", False
     low, high = (0.0 if abs(share) < 0.005 else share for share in shares)  # less than a percent is none
     much = f"{100 * low:.0f} to {percent(high)} less" if low >= 0 else f"{percent(-low)} more to {percent(high)} less"
-    much = much if high > 0 else f"{-100 * high:.0f} to {percent(-low)} more"
+    much = much if high > 0 else f"{abs(100 * high):.0f} to {percent(-low)} more"
     where = "in runs on record" if saved.change else f"as {EITHER[0].lower()}{EITHER[1:]}"
     return f"{much} {aim} than {than} {where}", low < 0
 
@@ -513,17 +545,19 @@ def _verdict(
 ) -> Verdict:
     """Say what to use, what it saves of what the present K and P take, and what else comes near.
 
-    ``better`` is what is predicted to take the least, ``cheaper`` saves most for a little more. ``said`` is why the
+    ``better`` is what is predicted to take the least, or about as much with far less beside it; ``cheaper`` is the
+    other of these two, or saves most for a little more. ``said`` is why the
     choice is another than the better one, of which choices it takes the least, where not of all, and what runs on
     record took of the present choice with whether that may be a loss. In what is ``untold`` the choice saves no more
     than the predictor's error.
     """
     aim, budget, (why, of_these, (record, loss)) = search.aim, search.budget, said
+    quicker = cheaper is not None and cheaper.amount(aim) < chosen.amount(aim)
     parts, ratio, runner_up = [], None, ""
     use = keep = f"Within {budget}, for the least {aim}{of_these}, use" if budget.limits else ""
     use, keep = use or "Use", keep or "Keep"
     if given is None:
-        parts.append(f"{use} {_named(chosen)}{'' if budget.limits else f': the least {aim}{of_these}'}.")
+        parts.append(f"{use} {_named(chosen)}{'' if budget.limits or quicker else f': the least {aim}{of_these}'}.")
     elif given == chosen != better:
         changes = _changes(search, better, given)
         parts.append(
@@ -532,17 +566,14 @@ def _verdict(
         if better.amount(aim) > 0:
             ratio, runner_up = Quantity(given.amount(aim) / better.amount(aim)), _id(better)
     elif given == chosen:
-        parts.append(f"{keep} {_named(chosen)}: no choice tried takes less {aim}.")
+        parts.append(f"{keep} {_named(chosen)}{'' if quicker else f': no choice tried takes less {aim}'}.")
     else:
         than = _beside(given, chosen) + ("" if budget.allows(given) else OVER)
-        beside = _beside_the_aim(search, chosen, given, untold)
-        changes = _changes(search, chosen, given)
-        saves = _against(changes, than) + ", within the predictor's error" * (aim in untold)
-        if beside:
-            sure, doubt = (join([_changed(search, chosen, given, one) for one in some]) for some in (beside, [aim]))
-            few, many = sorted((given.amount(aim), chosen.amount(aim)))
-            doubt += ", though that is within the predictor's error" * (many > few * (1 + search.scenario.resolution))
-            saves = f"{_against(sure, than)}, and {doubt}"
+        changes, sure = _changes(search, chosen, given), _beside_the_aim(search, chosen, given, untold)
+        saves, differs = _against(changes, than), not _changed(search, chosen, given, aim).startswith("as much")
+        if differs and (sure or aim in untold):
+            own, *others = (_changed(search, chosen, given, one) for one in (aim, *(sure or [tuning.beside(aim)])))
+            saves = f"{own}, though within the predictor's error, and {_against(join(others), than)}"
         if record:
             saves = f"{record}; {changes} predicted"
         use = use.replace("use", "try").replace("Use", "Try") if loss else use
@@ -550,10 +581,11 @@ def _verdict(
         if budget.allows(given) and chosen.amount(aim) > 0:
             ratio, runner_up = Quantity(given.amount(aim) / chosen.amount(aim)), _id(given)
     if cheaper is not None:
-        other: Aim = "traffic" if aim == "time" else "time"
+        other = tuning.beside(aim)
         now, more = (times(cheaper.amount(one) / chosen.amount(one)) for one in (other, aim))
-        close = "" if budget.limits else ", within the predictor's error"
-        parts.append(f"{_named(cheaper)} takes {now} the {other}, for {more} the {aim}{close}.")
+        saved, cost = f"{now} the {other}", f"{more} the {aim}" + ", within the predictor's error" * (not budget.limits)
+        saved, cost = (cost, saved) if quicker else (saved, cost)
+        parts.append(f"{_named(cheaper)} takes {saved}, for {cost}.")
     return Verdict(
         status="not-worth-it" if given == chosen else "best",
         best=(_id(chosen),),
@@ -580,24 +612,9 @@ def _may_exceed(search: _Search, chosen: Choice) -> str:
     return f"Predicted to take {percent(min(share, MOST_SAID))} of the budget, it may exceed it."
 
 
-def _cheaper(search: _Search, chosen: Choice, best: Sequence[Choice]) -> Choice | None:
-    """The choice within the budget that saves most of time or traffic for a little more of the other, if there is one.
-
-    It has the least product of both, less than `WORTH` of that of the choice. Without a budget it is of the topology
-    of the choice, and takes no more than the predictor's error of what is to be least.
-    """
-    if search.aim not in ("time", "traffic"):
-        return None
-    most = search.error * chosen.amount(search.aim)
-    near = (c for c in best if search.budget.limits or (c.topology == chosen.topology and c.amount(search.aim) <= most))
-    least = min(filter(search.budget.allows, near), key=lambda one: one.seconds * one.bytes, default=chosen)
-    return least if least.seconds * least.bytes < WORTH * chosen.seconds * chosen.bytes else None
-
-
 def _changes(search: _Search, now: Choice, before: Choice) -> str:
     """Say what a choice takes less or more than another, of what is to be least and of time or traffic."""
-    other: Aim = "traffic" if search.aim == "time" else "time"
-    return ", ".join(_changed(search, now, before, one) for one in (search.aim, other))
+    return ", ".join(_changed(search, now, before, one) for one in (search.aim, tuning.beside(search.aim)))
 
 
 def _against(changes: str, than: str) -> str:

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from operator import le
 from typing import Any, Literal, get_args
@@ -59,7 +59,7 @@ class Choice:
     topology: str  # id, top tier first
     P: int  # group rounds in a global round
     K: int  # local steps in a group round
-    rounds: float  # global rounds
+    rounds: float  # global rounds, whole
     seconds: float  # seconds, bytes: of all rounds
     bytes: float
     seconds_per_round: float  # seconds_per_round, bytes_per_round: of one
@@ -67,6 +67,7 @@ class Choice:
     # energy [J], carbon [kg CO2e] and money of all rounds, as far as they are known
     footprint: Mapping[Aim, float] = field(default_factory=dict, compare=False)
     passes: str = field(default="P", compare=False)  # what P is called in its scenario
+    needed: float = field(default=math.nan, compare=False)  # rounds as predicted, which need not be whole
 
     @property
     def steps(self) -> str:
@@ -272,21 +273,25 @@ def choices(
         for (p, k), count in zip(pairs, np.broadcast_to(rounds[topology], P.shape).tolist(), strict=True):
             if not math.isfinite(count):
                 continue
-            count = ceil_rounds(count)
+            needed, count = count, ceil_rounds(count)
             cost = question.of_a_round(topology, **steps(question, p, k))
             seconds, traffic = count * cost.seconds, count * cost.bytes
             if math.isfinite(seconds) and math.isfinite(traffic):
                 each: dict[Aim, float] = {aim: cost.amount(aim) for aim in MORE}
                 more = {aim: count * amount for aim, amount in each.items() if math.isfinite(amount)}
-                found.append(
-                    Choice(topology, p, k, count, seconds, traffic, cost.seconds, cost.bytes, more, passes(question))
-                )
+                one = Choice(topology, p, k, count, seconds, traffic, cost.seconds, cost.bytes, more, passes(question))
+                found.append(replace(one, needed=needed))
     return found
 
 
 def weighed(aim: Aim, budget: Budget) -> tuple[Aim, ...]:
     """What choices are compared in: time and traffic, and what else is to be least or has a budget."""
     return tuple(dict.fromkeys(("time", "traffic", aim, *budget.limits)))
+
+
+def beside(aim: Aim) -> Aim:
+    """What choices are told by beside what is to be least: traffic, or time."""
+    return "traffic" if aim == "time" else "time"
 
 
 def front(found: Iterable[Choice], weighed: Sequence[Aim] = ("time", "traffic")) -> list[Choice]:
@@ -323,7 +328,7 @@ def recommended(best: Sequence[Choice], aim: Aim, budget: Budget, resolution: fl
             code="N003",
         )
     least = min(choice.amount(aim) for choice in within)
-    other: Aim = "traffic" if aim == "time" else "time"
+    other = beside(aim)
     tied = [choice for choice in within if choice.amount(aim) <= least * (1 + resolution)]
     return min(tied, key=lambda choice: (choice.amount(other), choice.amount(aim)))
 

@@ -139,15 +139,20 @@ class Standing:
 
 
 def standing(
-    question: Question, scenario: Scenario, objective: Objective, rounds: Mapping[str, float] | None = None
+    question: Question,
+    scenario: Scenario,
+    objective: Objective,
+    rounds: Mapping[str, float] | None = None,
+    prices: Mapping[str, float] | None = None,
 ) -> Standing:
     """Rank topologies by an objective.
 
-    Rounds are those to the target, ``inf`` where it is not reached; by default those of the question.
+    Rounds are those to the target, ``inf`` where it is not reached; they and the prices of a round are by default those
+    of the question.
     """
     if rounds is None:
         rounds = {t: float(n) for t, n in question.rounds().items()}
-    prices = {t: question.price(t, objective) for t, n in rounds.items() if math.isfinite(n)}
+    prices = prices or {t: question.price(t, objective) for t, n in rounds.items() if math.isfinite(n)}
     ordered = in_order(question, rounds, prices)
     run = {t: ceil_rounds(rounds[t]) * price for t, price in prices.items()}
     return Standing(question, scenario, objective, ordered, run, agreement(question, scenario, objective, ordered))

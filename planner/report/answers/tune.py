@@ -82,7 +82,7 @@ def _page_rows(answer: Tuned, chosen: Plan, most: int) -> list[Plan]:
 
 def _named(answer: Tuned) -> list[Plan]:
     """The present and the recommended choice, and others that the verdict names."""
-    order = ("given", "recommended", "toss_up", "beside")
+    order = ("given", "recommended", "beside", "toss_up")
     return list({row.id: row for mark in order for row in answer.rows if getattr(row, mark)}.values())
 
 
@@ -165,7 +165,7 @@ def _evidence(answer: Tuned) -> str:
     if ratio < error:
         return f"weak: {times(ratio)} is below {off}"
     if any(row.given and row.toss_up for row in answer.rows):
-        return f"weak: a gain of {times(ratio)} over what it is a toss-up with"
+        return f"weak: {times(ratio)} between these topologies is within the predictor's error"
     return ranked if weak else f"fair: {times(ratio)} exceeds {off}"
 
 
