@@ -84,6 +84,7 @@ class Change(Part):
     time_seconds: Quantity | None = None
     traffic_bytes: Quantity | None = None
     alone: bool = field("whether a toss-up ends there, as one topology is named beyond it", default=False)
+    last: float | int | None = field("up to where that was seen, where a toss-up follows; else null", default=None)
 
 
 class Followed(Part):
@@ -208,7 +209,7 @@ def lasts_until(row: Change, lines: Sequence[Line], first: Sequence[str]) -> flo
     """
     line = next((one for one in lines if one.parameter == row.parameter), None)
     if line is None or row.alone or isinstance(row.break_even, str):
-        return None
+        return row.last
     above, last, tied = row.break_even > float(row.now), row.break_even, True
     for one in line.stretches[:: 1 if above else -1]:
         end = one.high if above else one.low
@@ -290,6 +291,8 @@ def _in_words(question: Question, best: tuple[str, ...], row: Change, tiers: Seq
         above = float(row.break_even) > float(row.now)
         where = f"{'above' if above else 'below'} {_at(row)}"
         where = f"= {_at(row)} or {'more' if above else 'less'}" if isinstance(row.break_even, int) else where
+        if row.last is not None:
+            where = " to ".join(format_break_even(end, row.unit) for end in sorted((float(row.break_even), row.last)))
         return f"{input_words(row.parameter, tiers)} {where} settles it for {names(row.best_beyond)}"
     return f"the nearest change is at {input_words(row.parameter, tiers)}{joint}{_at(row)}{away}"
 
@@ -449,6 +452,7 @@ def _change(
         clear=None if change.clear is None else each.number(change.clear),
         crossing=_crossing(each, change, question, scenario.objective, first),
         alone=False,
+        last=None,
         **costs(each.apply(Perturbed(question), just), next(iter(change.to), None)),
     )
 
@@ -495,7 +499,7 @@ def _settled(each: Input, side: int, here: Standing, competing: tuple[str, ...])
 
     found = toss_up.settled(toss_up.undecided_along(each, here, competing), each, leads, side)
     if found is not None:
-        at, topology = found
+        at, last, topology = found
         yield Change(
             id=f"{each.name} {'above' if side > 0 else 'below'}, alone",
             parameter=each.name,
@@ -504,6 +508,7 @@ def _settled(each: Input, side: int, here: Standing, competing: tuple[str, ...])
             break_even=at,
             best_beyond=(topology,),
             alone=True,
+            last=last,
             method="sampled",
             assumed=is_assumed(each.name, here.scenario),
             distance=math.log(at / each.value) if each.value > 0 and at > 0 else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
@@ -70,10 +71,11 @@ def _towards(each: Input, even: float) -> Iterator[float]:
 
 def settled(
     told: Undecided, each: Input, leads: Callable[[Sequence[float]], Sequence[float]], side: int
-) -> tuple[float | int, str] | None:
-    """From where on, on one side, one topology of a toss-up is named alone, and which; None where that is not seen.
+) -> tuple[float | int, float | int | None, str] | None:
+    """From where to where, on one side, one topology of a toss-up is named alone, and which; None where none is seen.
 
-    ``leads`` are those of the first over the second at values: it is looked only where the lead has grown.
+    The end is the last of the values looked at; None where it is so at all of them. ``leads`` are those of the first
+    over the second at values: it is looked only where the lead has grown.
     """
     start = each.value or each.scale * STRIDE ** -(STRIDES // 2)
     values = [start * STRIDE ** (side * k) for k in range(1, STRIDES + 1)] if each.value or side > 0 else []
@@ -84,7 +86,9 @@ def settled(
         if not lead > most * GROWN:
             continue
         if len(alone := told(far)) == 1:
-            return each.number(last_true(lambda value: told(value) != alone, each, far, WIDTH, near)), alone[0]
+            at = last_true(lambda value: told(value) != alone, each, far, WIDTH, near)
+            also = list(itertools.takewhile(lambda value: told(value) == alone, values[values.index(far) :]))
+            return each.number(at), None if also[-1] == values[-1] else each.number(also[-1]), alone[0]
         near, most = far, lead
     return None
 
