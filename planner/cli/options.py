@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 from typer import Argument, Option
+from typer.models import OptionInfo
 
 from planner.cli import completion
 from planner.cli.output import Answered, Asked, Result, Wrote, emit, told, write
@@ -328,7 +329,17 @@ def _own_parameters(command: Answered, of_scenario: bool) -> list[inspect.Parame
         SimpleNamespace(__annotations__=written), vars(sys.modules[command.__module__]), {"Scenario": Any}, True
     )
     parameters = list(inspect.signature(command).parameters.values())[of_scenario:]
-    return [p.replace(annotation=hints[p.name]) for p in parameters if p.name != "asked"]
+    return [p.replace(annotation=_spelled(p.name, hints[p.name])) for p in parameters if p.name != "asked"]
+
+
+def _spelled(name: str, annotation: Any) -> Any:
+    """Spell an option that names nothing as its parameter."""
+    parts = get_args(annotation)
+    if spellings(annotation) or not parts or not isinstance(parts[-1], OptionInfo):
+        return annotation
+    option = copy(parts[-1])
+    option.default = f"--{name.replace('_', '-')}"
+    return Annotated[parts[0], option]
 
 
 def spellings(annotation: Any) -> tuple[str, ...]:

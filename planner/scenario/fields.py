@@ -480,23 +480,11 @@ class Field:
 
 
 PANELS: Final = {
-    "schema_version": "Answer",
-    "title": "Answer",
-    "fleet": "Fleet",
-    "problem": "Data",
-    "problem.rounds": "Model",
-    "problem.target": "Model",
-    "problem.pilot": "Model",
-    "model": "Network",
-    "network": "Network",
-    "compute": "Network",
-    "availability": "Network",
-    "footprint": "Prices",
-    "plan": "Answer",
-    "plan.metric": "Model",
-    "plan.predictor": "Model",
-    "plan.bounds": "Model",
-    "plan.cap": "Model",
+    **dict.fromkeys(("schema_version", "title", "plan"), "Answer"),
+    **dict.fromkeys(("model", "network", "compute", "availability"), "Network"),
+    **dict.fromkeys(("problem.rounds", "problem.target", "problem.pilot"), "Model"),
+    **dict.fromkeys(("plan.metric", "plan.predictor", "plan.bounds", "plan.cap"), "Model"),
+    **{"fleet": "Fleet", "problem": "Data", "footprint": "Prices"},
 }
 
 

@@ -69,73 +69,49 @@ class Regrouped:
 
 @dataclass(frozen=True)
 class Scenario:
-    """Everything an answer stands on.
+    """Everything an answer stands on."""
 
-    Attributes:
-        title: The user's.
-        known: By symbol, in the order in which they are shown; those of the tiers are `tier_symbols` of the depth.
-        network, compute: What the clock needs.
-        partial: Whether only some take part in a round.
-        order: Of rings.
-        metric: What is to get small; None for the usual one that the predictor knows.
-        predictor: Id of what predicts the rounds; None for the one with the best record for the metric.
-        bounds: Id of the bound family, None for the one that fits.
-        cap: On the effective learning rate, None for the family's default.
-        objective: What is minimised.
-        cost: How a round is timed.
-        resolution: Relative difference below which topologies tie.
-        seed: Of every random draw.
-        objective_open: Whether neither the objective nor any part of the network was given, so that any may be meant.
-        target_share: The target as a share of the squared gradient at the start, where it was given as one.
-        warnings: About the input.
-        ratio_error: Where a file says the ratio of the two deviations, the standard error of its logarithm.
-        grouping: How clients came to their groups, where counts were searched for.
-        divisions: Where counts are yet to be searched for, this scenario for every division into groups.
-        choices: Where they are, the ends of the range of each; all others are those of `known`.
-        replaced: Of these, by letter, what the file had where an option gave the range.
-        availability: Who comes when asked; None where nobody said.
-        names: Of the children of every tier, top first.
-        topologies: Ids of those that are asked about; None for all of this depth.
-        pilot: What was measured in this fleet.
-        rates: What devices, links and the grid take; None where nobody asked.
-        members: The fleet node by node, where it was listed and not all are alike.
-        listed: The fleet client by client, where it was listed.
-        beside_pilot: By key, the names of what was given though the pilot ran with its own.
-        call: Of Python, that loaded it; empty where none did.
-    """
-
-    title: str
+    title: str  # the user's
+    # by symbol, in the order in which they are shown; those of the tiers are `tier_symbols` of the depth
     known: Mapping[str, Known]
-    network: Network
+    network: Network  # network, compute: what the clock needs
     compute: Compute
-    partial: bool
-    order: Order
-    metric: Metric | None
-    predictor: str | None
-    bounds: str | None
-    cap: str | float | None
-    objective: Objective
-    cost: CostMethod
-    resolution: float
-    seed: int
+    partial: bool  # whether only some take part in a round
+    order: Order  # of rings
+    metric: Metric | None  # what is to get small; None for the usual one that the predictor knows
+    predictor: str | None  # id of what predicts the rounds; None for the one with the best record for the metric
+    bounds: str | None  # id of the bound family, None for the one that fits
+    cap: str | float | None  # on the effective learning rate, None for the family's default
+    objective: Objective  # what is minimised
+    cost: CostMethod  # how a round is timed
+    resolution: float  # relative difference below which topologies tie
+    seed: int  # of every random draw
+    # whether neither the objective nor any part of the network was given, so that any may be meant
     objective_open: bool = False
+    # the target as a share of the squared gradient at the start, where it was given as one
     target_share: float | None = None
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()  # about the input
+    # where a file says the ratio of the two deviations, the standard error of its logarithm
     ratio_error: float | None = None
     draws: int = 4096
+    # how clients came to their groups, where counts were searched for
     grouping: Literal["random", "chosen", "given"] | None = None
+    # where counts are yet to be searched for, this scenario for every division into groups
     divisions: tuple[Scenario, ...] = ()
+    # where they are, the ends of the range of each; all others are those of `known`
     choices: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    # of these, by letter, what the file had where an option gave the range
     replaced: Mapping[str, int] = field(default_factory=dict)
-    availability: Availability | None = None
-    names: tuple[str, ...] = ("group", "client")
-    topologies: tuple[str, ...] | None = None
-    pilot: Pilot | None = None
-    rates: Rates | None = None
-    members: Members | None = None
-    listed: Listed | None = None
+    availability: Availability | None = None  # who comes when asked; None where nobody said
+    names: tuple[str, ...] = ("group", "client")  # of the children of every tier, top first
+    topologies: tuple[str, ...] | None = None  # ids of those that are asked about; None for all of this depth
+    pilot: Pilot | None = None  # what was measured in this fleet
+    rates: Rates | None = None  # what devices, links and the grid take; None where nobody asked
+    members: Members | None = None  # the fleet node by node, where it was listed and not all are alike
+    listed: Listed | None = None  # the fleet client by client, where it was listed
+    # by key, the names of what was given though the pilot ran with its own
     beside_pilot: Mapping[str, str] = field(default_factory=dict)
-    call: str = field(default="", compare=False, repr=False)
+    call: str = field(default="", compare=False, repr=False)  # of Python, that loaded it; empty where none did
 
     @property
     def groups_are_free(self) -> bool:

@@ -14,28 +14,20 @@ if TYPE_CHECKING:
 def async_(  # reason: one parameter for every option
     scenario: Scenario,
     region_times: Annotated[
-        str | None, Option("--region-times", help="time of a task in each region, transfers included: 10s,12s,80s")
+        str | None, Option(help="time of a task in each region, transfers included: 10s,12s,80s")
     ] = None,
     slowdowns: Annotated[
-        str | None, Option("--slowdowns", help="factors on a region's own time by the scenario; one slow region: 1,1,8")
+        str | None, Option(help="factors on a region's own time by the scenario; one slow region: 1,1,8")
     ] = None,
     speed_ratio: Annotated[
         str | None,
-        Option("--speed-ratio", help="last region's time over the first's, each slower than the one before: 8"),
+        Option(help="last region's time over the first's, each slower than the one before: 8"),
     ] = None,
-    jitter: Annotated[
-        float, Option("--jitter", help="standard deviation of the logarithm of a task's time", min=0, max=3)
-    ] = 0.0,
-    buffers: Annotated[str | None, Option("--buffers", help="buffer sizes to try: 1,2,5 or 1:8 [all]")] = None,
-    sub_rounds: Annotated[
-        str | None, Option("--sub-rounds", help="rounds inside a region to try with the best buffer: 1,2,4")
-    ] = None,
-    max_staleness: Annotated[
-        int | None, Option("--max-staleness", help="largest staleness of an update, in global steps", min=0)
-    ] = None,
-    alpha: Annotated[
-        float | None, Option("--alpha", help="coefficient of FedDyn, for the check of the printed theorem")
-    ] = None,
+    jitter: Annotated[float, Option(help="standard deviation of the logarithm of a task's time", min=0, max=3)] = 0.0,
+    buffers: Annotated[str | None, Option(help="buffer sizes to try: 1,2,5 or 1:8 [all]")] = None,
+    sub_rounds: Annotated[str | None, Option(help="rounds inside a region to try with the best buffer: 1,2,4")] = None,
+    max_staleness: Annotated[int | None, Option(help="largest staleness of an update, in global steps", min=0)] = None,
+    alpha: Annotated[float | None, Option(help="coefficient of FedDyn, for the check of the printed theorem")] = None,
 ) -> Answer:
     """Choose a buffer for updates of regions unlike in speed.
 

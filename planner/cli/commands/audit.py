@@ -10,10 +10,8 @@ from planner.cli.output import NO_ANSWER, Result
 
 
 def audit(
-    paper: Annotated[str | None, Option("--paper", help="paper: zhou2026, liu2026 ...")] = None,
-    only: Annotated[
-        str, Option("--only", help="rows to list: all, holds, constant, fails, unknown, notes, wrong")
-    ] = "all",
+    paper: Annotated[str | None, Option(help="paper: zhou2026, liu2026 ...")] = None,
+    only: Annotated[str, Option(help="rows to list: all, holds, constant, fails, unknown, notes, wrong")] = "all",
 ) -> Result:
     """Check every bound, line of a derivation and erratum.
 

@@ -38,10 +38,8 @@ def list_(
         str, Option("--search", help="words that must all occur: --search 'zeta partial'", metavar="WORDS")
     ] = "",
     paper: Paper = None,
-    status: Annotated[
-        str | None, Option("--status", help="status: proved, printed, reconstructed, refuted, own or lower")
-    ] = None,
-    metric: Annotated[str | None, Option("--metric", help="bounded quantity: mean-squared-gradient ...")] = None,
+    status: Annotated[str | None, Option(help="status: proved, printed, reconstructed, refuted, own or lower")] = None,
+    metric: Annotated[str | None, Option(help="bounded quantity: mean-squared-gradient ...")] = None,
 ) -> Listing:
     """List bounds with status, constants and bounded quantity.
 
@@ -153,7 +151,7 @@ def export(  # reason: one parameter for every option
         list[str] | None, Option("--letter", help=r"A letter of your own: --letter sigma=\hat\sigma.")
     ] = None,
     settings: Set = None,
-    label: Annotated[str | None, Option("--label", help="label of the equation (latex): eq:drift")] = None,
+    label: Annotated[str | None, Option(help="label of the equation (latex): eq:drift")] = None,
     bare: Annotated[bool, Option("--bare", help="the equation alone, for a paper (latex)")] = False,
     tiers: Tree = None,
     passes: Passes = None,
@@ -190,12 +188,12 @@ def worst_case(  # reason: one parameter for every option
         Argument(metavar="[ID]", help="id of a bound; without numbers, its stored cases", autocompletion=ids),
     ] = None,
     settings: Set = None,
-    tiers: Annotated[str | None, Option("--tiers", help="tree of any depth: ring:2/star:2")] = None,
+    tiers: Annotated[str | None, Option(help="tree of any depth: ring:2/star:2")] = None,
     passes: Passes = None,
     drawn: Drawn = None,
-    deltas: Annotated[str | None, Option("--deltas", help="heterogeneity of each tier, top first: 1/0.5")] = None,
+    deltas: Annotated[str | None, Option(help="heterogeneity of each tier, top first: 1/0.5")] = None,
     order: Order = None,
-    draws: Annotated[str, Option("--draws", help="draws: common, one per round, or fresh, one per pass")] = "common",
+    draws: Annotated[str, Option(help="draws: common, one per round, or fresh, one per pass")] = "common",
 ) -> Listing:
     """Compute the exact worst case of a small tree, beside its bounds.
 

@@ -21,28 +21,27 @@ def estimate(  # reason: one parameter for every option
             "name only files that you trust",
         ),
     ],
-    steps: Annotated[int, Option("--steps", help="local steps of each client in the run", min=0)] = 100,
-    rate: Annotated[float | None, Option("--rate", help="raw learning rate [a quarter of 1/L at the start]")] = None,
-    batch: Annotated[int, Option("--batch", help="samples of a mini-batch, which sigma belongs to", min=1)] = 32,
-    local_steps: Annotated[int, Option("--local-steps", help="local steps between two averagings", min=1)] = 5,
-    points: Annotated[int, Option("--points", help="number of measurement points", min=1)] = 4,
+    steps: Annotated[int, Option(help="local steps of each client in the run", min=0)] = 100,
+    rate: Annotated[float | None, Option(help="raw learning rate [a quarter of 1/L at the start]")] = None,
+    batch: Annotated[int, Option(help="samples of a mini-batch, which sigma belongs to", min=1)] = 32,
+    local_steps: Annotated[int, Option(help="local steps between two averagings", min=1)] = 5,
+    points: Annotated[int, Option(help="number of measurement points", min=1)] = 4,
     gradients: Annotated[
-        str, Option("--gradients", help="client gradients: full, on all data, or batches, with the noise taken out")
+        str, Option(help="client gradients: full, on all data, or batches, with the noise taken out")
     ] = "full",
-    batches: Annotated[int | None, Option("--batches", help="mini-batches of each client at each point", min=2)] = None,
+    batches: Annotated[int | None, Option(help="mini-batches of each client at each point", min=2)] = None,
     curved: Annotated[int, Option("--curvature-clients", help="clients whose curvature is measured", min=1)] = 4,
     follow: Annotated[
         int,
         Option(
-            "--follow",
             help="steps of a longer run of the mean loss, which says how deviations fade late in training; 0: none",
             min=0,
         ),
     ] = 400,
     gram: Annotated[
-        Path | None, Option("--gram", help="file for inner products of class gradients, for `measure --gram`")
+        Path | None, Option(help="file for inner products of class gradients, for `measure --gram`")
     ] = None,
-    seed: Annotated[int, Option("--seed", help="seed of every random draw", min=0, max=2**31)] = 0,
+    seed: Annotated[int, Option(help="seed of every random draw", min=0, max=2**31)] = 0,
     asked: Asked = Asked(),  # noqa: B008 - frozen
 ) -> Result:
     """Estimate L, sigma, zeta, delta and A from model and data.

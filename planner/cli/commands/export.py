@@ -19,10 +19,10 @@ def export(  # reason: one parameter for every option
     source: Annotated[
         Path | None, Argument(metavar="[SCENARIO.toml|ANSWER.json]", help="scenario, or answer of `recommend`")
     ] = None,
-    to: Annotated[str, Option("--to", help="framework: python, flower, nvflare or nvflare-collab")] = "python",
-    topology: Annotated[str | None, Option("--topology", help="topology [the best]")] = None,
+    to: Annotated[str, Option(help="framework: python, flower, nvflare or nvflare-collab")] = "python",
+    topology: Annotated[str | None, Option(help="topology [the best]")] = None,
     rate: Annotated[
-        float | None, Option("--rate", help="learning rate of a local step [predicted, or the pilot's]", min=0)
+        float | None, Option(help="learning rate of a local step [predicted, or the pilot's]", min=0)
     ] = None,
     groups: Annotated[
         Path | None, Option("--groups-file", help="CSV group,client with names [the file of label counts]")

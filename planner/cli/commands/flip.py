@@ -26,11 +26,11 @@ def flip(  # reason: one parameter for every option
     parameter: Annotated[
         list[str] | None, Option("--parameter", "-p", help="input to follow: G, zeta, uplink; repeat for more")
     ] = None,
-    among: Annotated[str | None, Option("--among", help="topologies that compete: ring-star,star-ring")] = None,
+    among: Annotated[str | None, Option(help="topologies that compete: ring-star,star-ring")] = None,
     phase: Annotated[
         str | None, Option("--map", help="phase diagram over two inputs: G,M or uplink=1Mbit/s:1Gbit/s,M")
     ] = None,
-    cells: Annotated[int | None, Option("--cells", help="cells of the map along each axis", min=2, max=201)] = None,
+    cells: Annotated[int | None, Option(help="cells of the map along each axis", min=2, max=201)] = None,
     asked: Asked = Asked(),  # noqa: B008 - frozen
 ) -> Result:
     """Find the break-even point of every parameter.

@@ -23,22 +23,20 @@ def group(  # reason: one parameter for every option
         int | None, Option("--groups", "--G", "-G", help="number of groups [as in the file]", min=1)
     ] = None,
     sizes: Annotated[
-        str | None, Option("--sizes", help="sizes: present (as in the file), a list 4,7,20, or bounds LOW:HIGH [equal]")
+        str | None, Option(help="sizes: present (as in the file), a list 4,7,20, or bounds LOW:HIGH [equal]")
     ] = None,
     least: Annotated[int | None, Option("--min-size", help="fewest clients of a group", min=1)] = None,
     most: Annotated[int | None, Option("--max-size", help="most clients of a group", min=1)] = None,
     free: Annotated[bool, Option("--free", help="allow groups of any size")] = False,
-    pairs: Annotated[Path | None, Option("--pairs", help="CSV client,other,rule: must or cannot share a group")] = None,
+    pairs: Annotated[Path | None, Option(help="CSV client,other,rule: must or cannot share a group")] = None,
     cost: Annotated[
-        Path | None, Option("--cost", help="CSV client,<server>... or client,server,cost; one group per server")
+        Path | None, Option(help="CSV client,<server>... or client,server,cost; one group per server")
     ] = None,
-    cost_weight: Annotated[
-        str | None, Option("--cost-weight", help="deviation delta^2 that one unit of mean cost is worth")
-    ] = None,
-    weighting: Annotated[str, Option("--weighting", help="equal weight of: clients or samples")] = "clients",
+    cost_weight: Annotated[str | None, Option(help="deviation delta^2 that one unit of mean cost is worth")] = None,
+    weighting: Annotated[str, Option(help="equal weight of: clients or samples")] = "clients",
     gram: Gram = None,
-    moves: Annotated[int | None, Option("--moves", help="most moves and swaps from the present groups", min=0)] = None,
-    restarts: Annotated[int | None, Option("--restarts", help="number of searches", min=1, max=10**6)] = None,
+    moves: Annotated[int | None, Option(help="most moves and swaps from the present groups", min=0)] = None,
+    restarts: Annotated[int | None, Option(help="number of searches", min=1, max=10**6)] = None,
     skip_empty: SkipEmpty = False,
     seed: Seed = 0,
 ) -> Result:

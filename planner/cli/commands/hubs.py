@@ -28,17 +28,15 @@ if TYPE_CHECKING:
 def hubs(  # reason: one parameter for every option
     said: Said,
     nodes: Annotated[str | None, Option("--nodes", "-n", help="nodes that learn [the clients of the scenario]")] = None,
-    edges: Annotated[str | None, Option("--edges", help="most models sent in a round, in total")] = None,
-    per_node: Annotated[
-        str | None, Option("--per-node", help="most models a node sends and receives in a round")
-    ] = None,
-    per_hub: Annotated[str | None, Option("--per-hub", help="the same limit for a hub [as --per-node]")] = None,
+    edges: Annotated[str | None, Option(help="most models sent in a round, in total")] = None,
+    per_node: Annotated[str | None, Option(help="most models a node sends and receives in a round")] = None,
+    per_hub: Annotated[str | None, Option(help="the same limit for a hub [as --per-node]")] = None,
     hub_count: Annotated[
         str | None, Option("--hubs", help="numbers of hubs to try: 5, or 1:20 [2 to the number of nodes]")
     ] = None,
-    b_hs: Annotated[str | None, Option("--b-hs", help="nodes that a hub averages [searched]")] = None,
-    b_hh: Annotated[str | None, Option("--b-hh", help="other hubs that a hub sends to [searched]")] = None,
-    b_sh: Annotated[str | None, Option("--b-sh", help="hubs that a node averages [searched]")] = None,
+    b_hs: Annotated[str | None, Option(help="nodes that a hub averages [searched]")] = None,
+    b_hh: Annotated[str | None, Option(help="other hubs that a hub sends to [searched]")] = None,
+    b_sh: Annotated[str | None, Option(help="hubs that a node averages [searched]")] = None,
 ) -> Hubs:
     """Choose hubs and their budgets where no cloud is trusted.
 

@@ -30,7 +30,6 @@ def init(
     example: Annotated[
         str | None,
         Option(
-            "--example",
             metavar="NAME",
             help="example to start from: phones, hospitals, cell-site or regions",
             autocompletion=completion.of_words(("phones", "hospitals", "cell-site", "regions")),

@@ -14,18 +14,14 @@ from planner.cli.output import Asked, Result
 def measure(  # reason: one parameter for every option
     counts: CountsFile,
     gram: Gram = None,
-    scale: Annotated[
-        str | None, Option("--scale", help="length of a class gradient, if known and equal for all labels")
-    ] = None,
+    scale: Annotated[str | None, Option(help="length of a class gradient, if known and equal for all labels")] = None,
     weighting: Annotated[
         str | None,
-        Option("--weighting", help="equal weight of: groups (as in the theorems), clients or samples [clients]"),
+        Option(help="equal weight of: groups (as in the theorems), clients or samples [clients]"),
     ] = None,
-    counts_are: Annotated[
-        str, Option("--counts-are", help="counts are a sample of each client's data, or all")
-    ] = "sample",
+    counts_are: Annotated[str, Option(help="counts are a sample of each client's data, or all")] = "sample",
     groups_are: Annotated[
-        str | None, Option("--groups-are", help="groups were given, or chosen by these counts [as they look]")
+        str | None, Option(help="groups were given, or chosen by these counts [as they look]")
     ] = None,
     skip_empty: SkipEmpty = False,
     seed: Seed = 0,

@@ -50,31 +50,23 @@ def network(  # reason: one parameter for every option
             "or gaia, aws-na, geant, exodus, ebone",
         ),
     ],
-    fleet: Annotated[
-        Path | None, Option("--fleet", help="CSV client,group,node,samples,step_time [one client per place]")
-    ] = None,
-    server: Annotated[str | None, Option("--server", help="current place of the top server")] = None,
-    group_servers: Annotated[
-        Path | None, Option("--group-servers", help="CSV group,node: current places of group servers")
-    ] = None,
-    tiers: Annotated[str | None, Option("--tiers", help="topology, such as star/ring or star [all]")] = None,
-    bandwidth: Annotated[str | None, Option("--bandwidth", help="bandwidth of links without one: 1Gbit/s")] = None,
-    latency_model: Annotated[
-        str | None, Option("--latency-model", help="latency from distance [0.0085ms/km+4ms]")
-    ] = None,
-    up: Annotated[str | None, Option("--up", help="uplink of places without their own")] = None,
-    down: Annotated[str | None, Option("--down", help="downlink of places without their own")] = None,
-    bandwidths: Annotated[Path | None, Option("--bandwidths", help="matrix bandwidth_mbit,<place>...")] = None,
-    access: Annotated[Path | None, Option("--access", help="CSV node,up_mbit,down_mbit")] = None,
-    fill: Annotated[str | None, Option("--fill", help="detour: route unmeasured pairs over other places")] = None,
+    fleet: Annotated[Path | None, Option(help="CSV client,group,node,samples,step_time [one client per place]")] = None,
+    server: Annotated[str | None, Option(help="current place of the top server")] = None,
+    group_servers: Annotated[Path | None, Option(help="CSV group,node: current places of group servers")] = None,
+    tiers: Annotated[str | None, Option(help="topology, such as star/ring or star [all]")] = None,
+    bandwidth: Annotated[str | None, Option(help="bandwidth of links without one: 1Gbit/s")] = None,
+    latency_model: Annotated[str | None, Option(help="latency from distance [0.0085ms/km+4ms]")] = None,
+    up: Annotated[str | None, Option(help="uplink of places without their own")] = None,
+    down: Annotated[str | None, Option(help="downlink of places without their own")] = None,
+    bandwidths: Annotated[Path | None, Option(help="matrix bandwidth_mbit,<place>...")] = None,
+    access: Annotated[Path | None, Option(help="CSV node,up_mbit,down_mbit")] = None,
+    fill: Annotated[str | None, Option(help="detour: route unmeasured pairs over other places")] = None,
     routing: Annotated[
-        str, Option("--routing", help="routing: direct, or stored (each place receives the whole model first)")
+        str, Option(help="routing: direct, or stored (each place receives the whole model first)")
     ] = "direct",
-    counts: Annotated[
-        Path | None, Option("--counts", help="label counts of the clients, for groups: client,<label>...")
-    ] = None,
+    counts: Annotated[Path | None, Option(help="label counts of the clients, for groups: client,<label>...")] = None,
     layout: Annotated[
-        Path | None, Option("--layout", help="file for the fleet in its best order, for place; --fleet reads it")
+        Path | None, Option(help="file for the fleet in its best order, for place; --fleet reads it")
     ] = None,
     asked: Asked = Asked(),  # noqa: B008 - frozen
 ) -> Listing:

@@ -32,13 +32,9 @@ def overlap(  # reason: one parameter for every option
     convexity: Annotated[
         str | None, Option("--strong-convexity", "--mu", help="strong convexity of the losses [L/10]")
     ] = None,
-    target: Annotated[
-        str | None, Option("--target", help="loss above its minimum, or a share of that at the start: 1%")
-    ] = None,
-    upload: Annotated[
-        str, Option("--upload", help="upload: each (one per server) or once (all servers hear it)")
-    ] = "each",
-    objective: Annotated[str, Option("--objective", help="objective: airtime, time or traffic")] = "airtime",
+    target: Annotated[str | None, Option(help="loss above its minimum, or a share of that at the start: 1%")] = None,
+    upload: Annotated[str, Option(help="upload: each (one per server) or once (all servers hear it)")] = "each",
+    objective: Annotated[str, Option(help="objective: airtime, time or traffic")] = "airtime",
 ) -> Result:
     """Decide if clients should use several servers (HHFL).
 

@@ -29,7 +29,7 @@ def picture(
     ],
     data: Annotated[
         list[Path] | None,
-        Option("--data", help="CSV to draw in place of a scenario; grouping: counts before and after"),
+        Option(help="CSV to draw in place of a scenario; grouping: counts before and after"),
     ] = None,
     force: Annotated[bool, Option("--force", help="overwrite both files")] = False,
 ) -> Listing:

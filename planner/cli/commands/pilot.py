@@ -21,66 +21,48 @@ def pilot(  # reason: one parameter for every option
             "your rights: name only files that you trust",
         ),
     ] = None,
-    data: Annotated[
-        Path | None, Option("--data", help="label counts in place of a hook, as `measure` reads them")
-    ] = None,
-    proxy: Annotated[
-        str | None, Option("--proxy", help="data set that the counts are laid on: digits, or fashion-mnist")
-    ] = None,
+    data: Annotated[Path | None, Option(help="label counts in place of a hook, as `measure` reads them")] = None,
+    proxy: Annotated[str | None, Option(help="data set that the counts are laid on: digits, or fashion-mnist")] = None,
     rounds: Annotated[int, Option("--rounds", "-R", help="global rounds to compare")] = 8,
-    metric: Annotated[
-        str, Option("--metric", help="metric: loss (training), or accuracy on what test() returns")
-    ] = "loss",
-    within: Annotated[str | None, Option("--within", help="time budget, such as 2min")] = None,
+    metric: Annotated[str, Option(help="metric: loss (training), or accuracy on what test() returns")] = "loss",
+    within: Annotated[str | None, Option(help="time budget, such as 2min")] = None,
     local_steps: Annotated[
         int, Option("--local-steps", "--K", "-K", help="local steps between two averagings", min=1)
     ] = 2,
     group_rounds: Annotated[
         str | None, Option("--group-rounds", "--P", "-P", help="group rounds in a global round; 2/3 for deeper trees")
     ] = None,
-    drawn: Annotated[
-        str | None, Option("--drawn", help="children that take part each round, top tier first: 5/10 [all]")
-    ] = None,
-    order: Annotated[str, Option("--order", help="order of rings: fixed or random")] = "fixed",
-    weights: Annotated[str, Option("--weights", help="clients count by: samples, or equal")] = "equal",
-    topology: Annotated[str | None, Option("--topology", help="topologies to race: star-ring,ring-ring [all]")] = None,
+    drawn: Annotated[str | None, Option(help="children that take part each round, top tier first: 5/10 [all]")] = None,
+    order: Annotated[str, Option(help="order of rings: fixed or random")] = "fixed",
+    weights: Annotated[str, Option(help="clients count by: samples, or equal")] = "equal",
+    topology: Annotated[str | None, Option(help="topologies to race: star-ring,ring-ring [all]")] = None,
     systems: Annotated[
         str,
-        Option(
-            "--systems",
-            help="systems beside trees: one-tier, hhfl (--coverage), hsl, gossip (--edges), hga (--slowdowns)",
-        ),
+        Option(help="systems beside trees: one-tier, hhfl (--coverage), hsl, gossip (--edges), hga (--slowdowns)"),
     ] = "trees",
-    coverage: Annotated[
-        str | None, Option("--coverage", help="coverage for hhfl: a CSV file or a layout in words")
-    ] = None,
-    edges: Annotated[str | None, Option("--edges", help="models sent in a round, in total, for hsl and gossip")] = None,
+    coverage: Annotated[str | None, Option(help="coverage for hhfl: a CSV file or a layout in words")] = None,
+    edges: Annotated[str | None, Option(help="models sent in a round, in total, for hsl and gossip")] = None,
     slowdowns: Annotated[
-        str | None, Option("--slowdowns", help="for hga: how many times as long the task of each region takes: 1,1.2,8")
+        str | None, Option(help="for hga: how many times as long the task of each region takes: 1,1.2,8")
     ] = None,
     speed_ratio: Annotated[
         str | None,
-        Option("--speed-ratio", help="the same as the last region over the first, each slower than the one before: 8"),
+        Option(help="the same as the last region over the first, each slower than the one before: 8"),
     ] = None,
     buffer: Annotated[
         str | None,
         Option(
-            "--buffer",
             help="updates in a step of an asynchronous server: 1,2,5 or 1:8 [half of the regions, and for FedBuff "
-            "a quarter and three quarters too]",
+            "a quarter and three quarters too]"
         ),
     ] = None,
-    rates: Annotated[
-        str | None, Option("--rates", help="number of rates of the first grid, or raw rates: 0.1,0.3 [7]")
-    ] = None,
-    seeds: Annotated[int, Option("--seeds", help="seeds of the noise, for the comparison")] = 4,
-    batch: Annotated[int, Option("--batch", help="samples of a mini-batch", min=1)] = 32,
-    measured: Annotated[
-        int, Option("--measured", help="most samples measured on, and as many of the test", min=1)
-    ] = 5000,
-    workers: Annotated[int, Option("--workers", help="processes", min=1)] = 1,
-    engine: Annotated[str, Option("--engine", help="engine: local, or ray for a cluster")] = "local",
-    device: Annotated[str, Option("--device", help="device: cpu, or cuda for a GPU")] = "cpu",
+    rates: Annotated[str | None, Option(help="number of rates of the first grid, or raw rates: 0.1,0.3 [7]")] = None,
+    seeds: Annotated[int, Option(help="seeds of the noise, for the comparison")] = 4,
+    batch: Annotated[int, Option(help="samples of a mini-batch", min=1)] = 32,
+    measured: Annotated[int, Option(help="most samples measured on, and as many of the test", min=1)] = 5000,
+    workers: Annotated[int, Option(help="processes", min=1)] = 1,
+    engine: Annotated[str, Option(help="engine: local, or ray for a cluster")] = "local",
+    device: Annotated[str, Option(help="device: cpu, or cuda for a GPU")] = "cpu",
     seed: Seed = 0,
     asked: Asked = Asked(),  # noqa: B008 - frozen
 ) -> Result:

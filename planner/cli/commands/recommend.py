@@ -14,12 +14,10 @@ from planner.cli.output import Asked, Result
 
 def recommend(  # reason: one parameter for every option
     said: Said,
-    coverage: Annotated[str | None, Option("--coverage", help="coverage (file or layout), to compare HHFL")] = None,
-    edges: Annotated[str | None, Option("--edges", help="models sent in a round, in total, to compare HSL")] = None,
-    region_times: Annotated[
-        str | None, Option("--region-times", help="task time of each group, 10s,12s,80s, to compare HGA-FL")
-    ] = None,
-    save: Annotated[Path | None, Option("--save", help="file for scenario, software and answer, for `rerun`")] = None,
+    coverage: Annotated[str | None, Option(help="coverage (file or layout), to compare HHFL")] = None,
+    edges: Annotated[str | None, Option(help="models sent in a round, in total, to compare HSL")] = None,
+    region_times: Annotated[str | None, Option(help="task time of each group, 10s,12s,80s, to compare HGA-FL")] = None,
+    save: Annotated[Path | None, Option(help="file for scenario, software and answer, for `rerun`")] = None,
     asked: Asked = Asked(),  # noqa: B008 - frozen
 ) -> Result:
     """Rank topologies by time, traffic or rounds to a target.

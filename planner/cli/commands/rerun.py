@@ -17,7 +17,7 @@ def rerun(
     manifest: Annotated[Path, Argument(metavar="RUN.json", help="run saved by `recommend --save`")],
     check: Annotated[bool, Option("--check", help="check that the answer is the same; exit code 1 if not")] = False,
     tolerance: Annotated[
-        float, Option("--tolerance", help="relative difference up to which numbers count as the same", min=0, max=1)
+        float, Option(help="relative difference up to which numbers count as the same", min=0, max=1)
     ] = 1e-9,
 ) -> Recommendation | Result:
     """Repeat a saved run, or check that its answer is the same.

@@ -14,7 +14,7 @@ from planner.cli.output import told
 
 def serve(
     config: Annotated[Path | None, Option("--config", "-c", help="scenario in TOML that the page opens with")] = None,
-    port: Annotated[int, Option("--port", help="port; 0 for any that is free", min=0, max=65535)] = 8765,
+    port: Annotated[int, Option(help="port; 0 for any that is free", min=0, max=65535)] = 8765,
     address: Annotated[
         str | None,
         Option(

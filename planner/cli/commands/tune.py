@@ -19,18 +19,16 @@ def tune(  # reason: one parameter for every option
     group_rounds: Annotated[
         str | None, Option("--group-rounds", "--P", "-P", help="group rounds to try: 1 (then yours), or 1,2,4, or 1:16")
     ] = None,
-    topology: Annotated[
-        str | None, Option("--topology", help="topology: star-star, star-ring, ring-star, ring-ring [all]")
-    ] = None,
-    within: Annotated[str | None, Option("--within", help="time budget: 10h")] = None,
-    traffic: Annotated[str | None, Option("--traffic", help="traffic budget: 50GB")] = None,
+    topology: Annotated[str | None, Option(help="topology: star-star, star-ring, ring-star, ring-ring [all]")] = None,
+    within: Annotated[str | None, Option(help="time budget: 10h")] = None,
+    traffic: Annotated[str | None, Option(help="traffic budget: 50GB")] = None,
     budget: Annotated[
         list[str] | None,
-        Option("--budget", help="budget, by its unit: 2h, 50GB, 20kWh, 5kgCO2e or 100USD; may be repeated"),
+        Option(help="budget, by its unit: 2h, 50GB, 20kWh, 5kgCO2e or 100USD; may be repeated"),
     ] = None,
     objective: Annotated[
         str | None,
-        Option("--objective", help="objective: time, traffic, energy, carbon or money [what has no budget, or time]"),
+        Option(help="objective: time, traffic, energy, carbon or money [what has no budget, or time]"),
     ] = None,
 ) -> Tuned:
     """Choose local steps K and group rounds P to a target.

@@ -93,9 +93,7 @@ def resume(  # reason: an option each
 @app.command()
 def report(
     store: StoreFile = HERE,
-    pictures: Annotated[
-        Path | None, Option("--pictures", help="folder for one plot per claim: SVG, PNG and CSV")
-    ] = None,
+    pictures: Annotated[Path | None, Option(help="folder for one plot per claim: SVG, PNG and CSV")] = None,
     asked: Asked = Asked(),  # noqa: B008 - frozen
 ) -> Listing:
     """Report the verdicts of finished runs.
