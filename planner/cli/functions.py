@@ -164,9 +164,6 @@ def _returned(command: Any) -> Any:
     return {"str": str, "None": None}.get(said, Answer)
 
 
-# ---------------------------------------------------------------- calls
-
-
 def bound(name: str, known: Sequence[Keyword], placed: Sequence[Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Say what was given, by keyword.
 

@@ -206,9 +206,6 @@ def read_gram(path: Path, labels: Sequence[str]) -> Floats:
     return gram
 
 
-# ---------------------------------------------------------------- the two forms
-
-
 def read_members(path: Path) -> dict[str, tuple[str, ...]]:
     """Read which groups clients are in, top first, from a table of clients; other columns are left alone."""
     table = CsvTable(path)

@@ -79,9 +79,6 @@ def read(path: Path, filling: Filling | None = None, *, beside: Path | None = No
     )
 
 
-# ---------------------------------------------------------------- numbers
-
-
 def _scaled(factor: float, noun: str, most: float, *, positive: bool) -> Callable[[Row, str], float]:
     def found(row: Row, column: str) -> float:
         value = row.number(column, noun)
@@ -135,9 +132,6 @@ def _column(table: CsvTable, quantity: _Quantity) -> str | None:
 
 def _of(row: Row, quantity: _Quantity, column: str | None) -> float | None:
     return None if column is None or not row[column] else quantity.columns[column](row, column)
-
-
-# ---------------------------------------------------------------- lists of links
 
 
 def read_links(path: Path, filling: Filling, *, name: str | None = None) -> Linked:
@@ -287,9 +281,6 @@ def _about_access(up: Floats, down: Floats, given: NDArray[np.bool_]) -> str:
     return f"{said} {rest}" if told else rest
 
 
-# ---------------------------------------------------------------- coordinates and access
-
-
 def _read_cities(table: CsvTable, filling: Filling) -> Cities:
     """Read ``node,lat,lon`` and perhaps the access of places."""
     table.need("node", "Write the columns node,lat,lon")
@@ -356,9 +347,6 @@ def with_places(network: Underlay, path: Path) -> Underlay:
                 found[way][i] = value
     note = _about_access(found["up"], found["down"], np.isin(network.places, ids.names))
     return replace(network, up=found["up"], down=found["down"], notes=(*network.notes[:-1], note))
-
-
-# ---------------------------------------------------------------- matrices
 
 
 def _read_matrices(table: CsvTable, other: CsvTable | None, filling: Filling) -> Pairs:
@@ -449,9 +437,6 @@ def _detours(delay: Floats, rates: Floats, missing: Any, names: Sequence[str], s
     far, slow = through.between(every, every)
     with np.errstate(divide="ignore"):
         return np.where(missing, far, delay), np.where(missing, 1 / slow, rates)
-
-
-# ---------------------------------------------------------------- GML and GraphML
 
 
 def _read_graph(path: Path, filling: Filling) -> Linked:

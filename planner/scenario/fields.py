@@ -89,7 +89,6 @@ class Tree:
         return len(self.sizes) if self.sizes is not None else 0 if self.topology is None else self.topology.depth
 
 
-# ---------------------------------------------------------------- kinds of values
 @dataclass(frozen=True, slots=True)
 class Kind:
     """What may be written for a field."""
@@ -438,7 +437,6 @@ SHARING: Final = Kind(_sharing, {"enum": list(get_args(Sharing))}, "NAME")
 HOP: Final = _words(*get_args(Hop))
 
 
-# ---------------------------------------------------------------- the table
 @dataclass(frozen=True, slots=True)
 class Field:
     """One key of a scenario."""
@@ -688,7 +686,6 @@ def keywords() -> dict[str, str]:
     }
 
 
-# ---------------------------------------------------------------- reading
 def read_table(
     table: Mapping[str, Any], fields: tuple[Field, ...], name: Callable[[str], str], at: str = ""
 ) -> dict[str, Any]:

@@ -168,9 +168,6 @@ class Moments:
         return inside, between
 
 
-# ---------------------------------------------------------------- from gaps to rounds
-
-
 def passed_on(E: int, Ge: int, eigenvalues: Any) -> Floats:
     """Count the steps whose disagreement is there at the end of a cloud round: ``c`` of the module."""
     return np.asarray((E - 1) + E * FOR_ARRAYS["geometric"](eigenvalues, float(Ge - 1)))
@@ -242,9 +239,6 @@ class Schedules:
         return float(self.beta[..., i]), float(self.alpha[..., i])
 
 
-# ---------------------------------------------------------------- what a cloud round costs
-
-
 @dataclass(frozen=True)
 class Airtime:
     """What carries the models."""
@@ -311,9 +305,6 @@ class Airtime:
             "time": self.seconds(layout, E, Ge) / self.seconds(alone, E, Ge),
             "traffic": self.bytes(layout, Ge) / self.bytes(alone, Ge),
         }
-
-
-# ---------------------------------------------------------------- the answer
 
 
 class Eigenvalue(NamedTuple):

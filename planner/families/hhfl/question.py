@@ -263,9 +263,6 @@ def _number(option: str, text: str) -> float:
     return number(text, option, least=1e-50, most=1e50)
 
 
-# ---------------------------------------------------------------- the answer
-
-
 def in_words(verdict: Verdict) -> str:
     """Return a verdict as it stands in a sentence."""
     return {"race first": "predicted to be worth it", "cannot tell": "a toss-up"}.get(verdict, verdict)

@@ -149,9 +149,6 @@ def busiest(machines: Any, draws: Any, share: Any) -> Floats:
     return found.reshape(shape)
 
 
-# ---------------------------------------------------------------- rounds
-
-
 def rounds(bound: str, target: float, learning: Learning, **mixing: Any) -> Floats:
     """Find the first round at which the theorem's bound meets a target, for arrays of configurations."""
     terms = get(bound).split(**learning.values, T=1, **mixing)
@@ -180,9 +177,6 @@ def first_round(start: Any, noise: Any, drift: Any, target: float) -> Floats:
 def reached_by_server(learning: Learning, horizon: float) -> float:
     """Evaluate the bound after so many rounds of a server that averages everybody: gossip in which all hear all."""
     return float(get(ORACLE)(**learning.values, T=horizon, s=learning.n - 1))
-
-
-# ---------------------------------------------------------------- one protocol
 
 
 @dataclass(frozen=True)

@@ -168,9 +168,6 @@ def _gap(option: str, text: Any, counts: Path | None, sigma: float, nodes: int, 
     return Known(gap, "given" if said.form == "numbers" else "derived", note=f"{said.text}: {what}")
 
 
-# ---------------------------------------------------------------- the answer
-
-
 @dataclass(frozen=True, eq=False)
 class Answer:
     """The best configuration, and what it is compared with."""

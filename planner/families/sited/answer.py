@@ -124,9 +124,6 @@ def rounds(question: Question) -> dict[str, float]:
     return {tree: ceil_rounds(count) if math.isfinite(count) else count for tree, count in found.items()}
 
 
-# ---------------------------------------------------------------- orders
-
-
 @dataclass(frozen=True, eq=False)
 class Ordered:
     """A ring and its best order."""
@@ -157,9 +154,6 @@ def orders(question: Question) -> list[Ordered]:
     return found
 
 
-# ---------------------------------------------------------------- what a round waits for
-
-
 @dataclass(frozen=True, eq=False)
 class Waits:
     """What the round of a tree waits for."""
@@ -183,9 +177,6 @@ def waits(question: Question) -> Waits:
     timed = round_of(*asked)
     by_group = dict(zip(fleet.groups, timed.by_group.tolist(), strict=True))
     return Waits(best, undecided(question, found), timed.seconds, layout, upgrades(*asked), left_out(*asked), by_group)
-
-
-# ---------------------------------------------------------------- overlays
 
 
 @dataclass(frozen=True)
@@ -252,9 +243,6 @@ def _models(question: Question, tree: Tree) -> float:
     sizes = np.bincount(question.sites.group)
     inner = sum(of(tree.patterns[1], int(size)) for size in sizes)
     return of(tree.patterns[0], len(sizes)) + question.passes * inner
-
-
-# ---------------------------------------------------------------- groups by both aims
 
 
 @dataclass(frozen=True, eq=False)

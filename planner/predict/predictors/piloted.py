@@ -235,8 +235,6 @@ class Piloted(Predictor):
             f"--rounds {math.ceil(rounds)}` sees that far.",
         )
 
-    # ------------------------------------------------------------ curves
-
     def _cost(self, value: float) -> float:
         return 1 - value if self.pilot.metric == "accuracy" else value
 
@@ -298,8 +296,6 @@ class Piloted(Predictor):
         numbers, places = np.unique(np.asarray(wanted, dtype=float), return_inverse=True)
         found = np.array([of(float(number)) for number in numbers])
         return found[places].reshape(np.shape(wanted))[()]
-
-    # ------------------------------------------------------------ other counts
 
     def _moved(self, question: Question, values: Mapping[str, Any]) -> bool:
         """Whether counts are others than the pilot's."""
