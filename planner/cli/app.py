@@ -26,7 +26,7 @@ from planner.cli import commands, output, pages, refusals
 
 # What typer raises for a wrong command line, whichever copy of click it stands on.
 CommandError: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
-GROUPS = {
+GROUPS = {  # commands in the order in which people meet them, under headings of the first page; others come after
     "Start": ("init", "recommend"),
     "Data": ("measure", "estimate", "pilot"),
     "Choose": ("group", "tune", "flip", "network"),
@@ -35,7 +35,6 @@ GROUPS = {
     "Theory": ("bounds", "audit", "validate"),
     "Also": ("rerun", "schema", "explain", "help"),
 }
-"""Commands in the order in which people meet them, under headings of the first page; others come after."""
 PATH = tuple(name for names in GROUPS.values() for name in names)
 WHOLE = "hfl-plan.whole"  # says that every option is asked for
 

@@ -42,14 +42,13 @@ class Kind:
 
 DATA = ("--data", "-H", "--heterogeneity")
 SCENARIO = Kind("a scenario", ("--config", "-c"), ("compare", "export"))
-SCHEMAS = {
+SCHEMAS = {  # kinds of JSON, by schema
     "hfl-plan/recommend/2": Kind("an answer of `recommend`", (), ("compare", "export")),
     "hfl-plan/manifest/1": Kind("a kept run", (), ("rerun", "compare", "export")),
     "hfl-plan/measured/1": Kind("the run of an exported project", (), ("compare",)),
     "hfl-plan/profile/1": Kind("a profile", DATA[::-1]),
     "hfl-plan/pilot/1": Kind("a pilot", ("--pilot",)),
 }
-"""Kinds of JSON, by schema."""
 COUNTS = Kind("a table of label counts", DATA, ("measure", "group"))
 FLEET = Kind("a list of clients", ("--fleet",))
 COVERAGE = Kind("a table of who reaches which server", ("--coverage",), ("overlap",))

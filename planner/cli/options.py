@@ -32,10 +32,9 @@ if TYPE_CHECKING:
     from planner.scenario.fields import Field
     from planner.scenario.resolve import Scenario
 
-Spoken = dict[str, tuple[str, Any]]
-"""By key of a scenario: the option, and what was written."""
+Spoken = dict[str, tuple[str, Any]]  # by key of a scenario: the option, and what was written
 
-BESIDE: Mapping[str, Any] = {
+BESIDE: Mapping[str, Any] = {  # options that say a scenario, and are no field
     "config": Annotated[
         Path | None,
         Option("--config", "-c", metavar="FILE", help="scenario in TOML; options override it", rich_help_panel="Fleet"),
@@ -52,9 +51,8 @@ BESIDE: Mapping[str, Any] = {
     "zeta": Annotated[str | None, Option("--zeta", hidden=True)],
     "delta": Annotated[str | None, Option("--delta", hidden=True)],
 }
-"""Options that say a scenario, and are no field."""
 
-OUTPUT: Mapping[str, Any] = {
+OUTPUT: Mapping[str, Any] = {  # options of every answer
     "output": Annotated[str | None, Option("--output", "-o", metavar="FILE", help="{files}; - is stdout")],
     "form": Annotated[
         str | None,
@@ -77,12 +75,9 @@ OUTPUT: Mapping[str, Any] = {
         Option("--report", metavar="FILE", help="report to send: one .html file with pictures, without network"),
     ],
 }
-"""Options of every answer."""
 
-LETTER = len("--G")
-"""Letters of an option that has a longer name beside it."""
-WRITTEN = "hfl-plan.written"
-"""Where a context has the names of options as they were written."""
+LETTER = len("--G")  # letters of an option that has a longer name beside it
+WRITTEN = "hfl-plan.written"  # where a context has the names of options as they were written
 
 
 def named(words: Iterable[str]) -> frozenset[str]:
@@ -90,12 +85,11 @@ def named(words: Iterable[str]) -> frozenset[str]:
     return frozenset(word.partition("=")[0] for word in words if word.startswith("--") and len(word) > LETTER)
 
 
-FAMILY = (
+FAMILY = (  # keys of a scenario that other families of algorithms read too
     *("problem.heterogeneity", "problem.sigma", "problem.smoothness", "problem.initial_gap", "problem.rounds"),
     *(f"network.client_link.{name}" for name in ("preset", "up", "down", "latency")),
     *("network.server_link.preset", "model.size", "compute.step_time", "plan.seed"),
 )
-"""Keys of a scenario that other families of algorithms read too."""
 
 
 @dataclass(frozen=True, slots=True)

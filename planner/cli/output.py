@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from planner.report.sheet.gallery import Wanted
     from planner.scenario.values import Scenario
 
-NO_ANSWER, MISUSE, INTERRUPTED = 1, 2, 130
-"""Exit codes beside 0."""
+NO_ANSWER, MISUSE, INTERRUPTED = 1, 2, 130  # exit codes beside 0
 OBJECTIVES = ("time", "rounds", "traffic", "bytes", "airtime")
 WIDTH = 80  # columns where there is no terminal
 

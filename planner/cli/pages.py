@@ -12,22 +12,20 @@ PANELS = ("Arguments", "Options", *SCENARIO, "Output")
 MARGIN, SPELLED = 10, 30  # columns of the panel's name, and of an option's spellings
 KINDS = {"int": "N", "float": "NUMBER", "Path": "FILE"}
 MORE = "Codes of messages: hfl-plan explain CODE."
-GUIDES = {
+GUIDES = {  # pages of docs that guide a command; the others have docs/questions.md
     **{"init": "tutorials/ten-minutes", "measure": "measuring", "estimate": "estimating", "pilot": "pilot"},
     **{"group": "grouping", "tune": "tuning", "flip": "flips", "network": "networks", "overlap": "overlap"},
     **{"hubs": "hubs", "async": "asynchrony", "compare": "exporting", "serve": "serve", "picture": "pictures"},
     **{"export": "exporting", "bounds": "tutorials/theorist", "audit": "catalog/audit", "validate": "validation"},
     **{"rerun": "python", "schema": "file-formats", "explain": "codes"},
 }
-"""Pages of docs that guide a command; the others have docs/questions.md."""
-RARE = frozenset(
+RARE = frozenset(  # options of a scenario that ``--help all`` lists, and ``--help`` leaves out
     (
         *("--groups-per-round", "--clients-per-round", "--order", "--sigma", "--smoothness"),
         *("--curvature-scatter", "--fading", "--decay", "--initial-gap", "--downlink", "--latency", "--hop"),
         *("--straggler", "--on-failure", "--predictor", "--bounds", "--cap", "--cost", "--resolution"),
     )
 )
-"""Options of a scenario that ``--help all`` lists, and ``--help`` leaves out."""
 
 
 def index(text: str, path: str, panels: Mapping[str, Sequence[tuple[str, str]]], width: int, others: str = "") -> str:

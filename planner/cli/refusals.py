@@ -17,7 +17,7 @@ from planner.io.progress import progress
 if TYPE_CHECKING:
     from planner.cli.kinds import Kind
 
-THEORY = {
+THEORY = {  # codes of what `hflbounds` refuses, by the names of its errors
     "UnknownBoundError": "E040",
     "DomainError": "E041",
     "ComparisonError": "E042",
@@ -26,8 +26,7 @@ THEORY = {
     "ConditionError": "N005",
     "MissingExtraError": "N004",
 }
-"""Codes of what `hflbounds` refuses, by the names of its errors."""
-MEANT = {
+MEANT = {  # commands and options that there are not, and what does their work
     "diff": "Use `hfl-plan compare A B`: it says which difference decides.",
     "search": "Use `hfl-plan bounds list --search 'WORDS'`.",
     "--upload": "Write --uplink.",
@@ -42,44 +41,38 @@ MEANT = {
         "`hfl-plan recommend` are within it. `hfl-plan pilot` has --within for its own runs.",
     ),
 }
-"""Commands and options that there are not, and what does their work."""
-KEYS = {
+KEYS = {  # options that there are not, and the keys of a scenario that say the same
     "--deadline": "availability.timeout=20s --on-failure timeout",
     "--timeout": "availability.timeout=20s --on-failure timeout",
 }
-"""Options that there are not, and the keys of a scenario that say the same."""
 SIZES = ("-G", "--G", "--groups", "-M", "--M", "--clients-per-group")
 """Options that there are not where something else says who takes part."""
 CODE = re.compile(r"[EN]\d{3}")
-OPTIONS = {
+OPTIONS = {  # options by the ending of a word that was given without one
     ".toml": ("--config", "A scenario"),
     ".csv": ("--heterogeneity", "A file of label counts"),
     ".json": ("--heterogeneity", "A profile"),
     "": ("--search", "What to search for"),
 }
-"""Options by the ending of a word that was given without one."""
-USAGE = {
+USAGE = {  # codes of wrong command lines, by the names of their errors
     "NoSuchOption": "E012",
     "MissingParameter": "E011",
     "BadOptionUsage": "E013",
     "BadArgumentUsage": "E014",
     "BadParameter": "E015",
 }
-"""Codes of wrong command lines, by the names of their errors."""
 
 
-LIMITS = {
+LIMITS = {  # ways out from numbers beyond their limits, by what is said of them
     r"it is less than (\S+)": "Give {} or more.",
     r"it should be less than or equal to (\S+)": "Give {} or less.",
     r"it is no whole number": "Write a whole number.",
 }
-"""Ways out from numbers beyond their limits, by what is said of them."""
 ANOTHER = ("E001", "E020", "E031", "E032", "E033", "E036")
 """Codes of refusals that a file of another kind may be behind."""
 BESIDE = re.compile(r"(?P<file>.+?\.(toml|json))(:\d+)?: [^:]+: (?P<named>.+): cannot be read")
 """A scenario or a kept run, and a file in it that is not there."""
-SAYS_NO_MORE = ("E001", "N001")
-"""Codes whose explanation is that of many refusals, and points back to the line of help."""
+SAYS_NO_MORE = ("E001", "N001")  # codes whose explanation is that of many refusals, and points back to the line of help
 NO_WAY = ("Mend it there.", "Check the path.", "")
 """Ways out that lead nowhere where a file is whole, and of another kind."""
 

@@ -36,8 +36,7 @@ MOST_LABELS = 10**6
 WHOLE = ("labels", "classes", "group_classes")  # numbers of the Dirichlet form that are counts
 PROBLEM: Mapping[str, float] = {"sigma": 1.9, "L": 10.0, "scatter": 1.25, "A": 2.3}
 """Constants where none are given: of networks on images, as measured on Fashion-MNIST (docs/real-data.md, Defaults)."""
-ONE_LABEL = 4.0
-"""How many sigma a client with a single label stands from an even mixture, as measured there."""
+ONE_LABEL = 4.0  # how many sigma a client with a single label stands from an even mixture, as measured there
 PRESETS: Mapping[str, tuple[float, float]] = {
     "iid": (0.33, 0.10),  # what finite samples make of an even split
     "intra": (2.5, 0.11),

@@ -20,8 +20,7 @@ Count = Annotated[int, Rule(ge=1, le=10**9)]
 Counts = Annotated[list[Count], Rule(min_length=1, max_length=8)]
 Positive = Annotated[float, Rule(gt=0, le=1e12)]
 FromZero = Annotated[int, Rule(ge=0)]
-Number = float | None
-"""Null where a run has diverged, or a target was not reached."""
+Number = float | None  # null where a run has diverged, or a target was not reached
 
 
 class Interval(Part):

@@ -14,8 +14,7 @@ from typing import NoReturn
 
 from planner.errors import NoAnswerError, ScenarioError
 
-TERMINATED = 128 + signal.SIGTERM
-"""Exit code of a run that was told to end."""
+TERMINATED = 128 + signal.SIGTERM  # exit code of a run that was told to end
 
 
 def need(command: str, *modules: str) -> None:

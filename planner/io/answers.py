@@ -300,8 +300,12 @@ TABLES = frozenset({"rows", "assumptions", "warnings", "sensitivity", "evidence"
 
 ADVICE = ("not-worth-it", "race-first")  # what is said of the best that its name does not say
 LOADED = "loaded"  # in place of what draws the pictures of an answer, which files do not keep
-MAKING = frozenset(["call", "called", "file", "filed", "open_cases", "page", "paged", "plotted", "replaced", "schema_id", "shown", "words"])
-"""Names of an answer that those who make it use, and completion leaves out."""
+MAKING = frozenset(  # names of an answer that those who make it use, and completion leaves out
+    {
+        *("call", "called", "file", "filed", "open_cases", "page", "paged"),
+        *("plotted", "replaced", "schema_id", "shown", "words"),
+    }
+)
 
 
 class Answer(Kept):

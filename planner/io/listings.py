@@ -20,7 +20,7 @@ from planner.io.answers import Answer, Caution, NextStep, Status, Verdict
 from planner.io.parts import field
 from planner.io.version import version
 
-OWN: Mapping[str, str] = {
+OWN: Mapping[str, str] = {  # names of these answers, and what their own part is; nothing where they have none
     "audit": "whether all rows are as recorded, and a tally of verdicts by kind",
     "bounds-check": "how many checks failed, and of how many bounds",
     "bounds-compare": "both bounds, the exact condition, crossings, and values at the numbers given",
@@ -43,7 +43,6 @@ OWN: Mapping[str, str] = {
     "validate-export": "the store",
     "validate-list": "",
 }
-"""Names of these answers, and what their own part is; nothing where they have none."""
 SHOWN = 100  # letters of a verdict in Python
 
 

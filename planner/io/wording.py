@@ -87,8 +87,7 @@ def names(topologies: Iterable[str]) -> str:
     return join([title(topology) for topology in topologies])
 
 
-CASES = {"per-client": "own links", "per-server": "shared links"}
-"""Values of link sharing in words."""
+CASES = {"per-client": "own links", "per-server": "shared links"}  # values of link sharing in words
 
 
 def names_or(topologies: Sequence[str]) -> str:

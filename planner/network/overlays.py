@@ -23,12 +23,7 @@ from planner.network.underlay import Floats, Indices, Linked
 Links = NDArray[np.bool_]
 DRAWS: Final = 1000  # of MATCHA's rounds
 WIDEST: Final = 16  # neighbours that limited trees may have, beside those without a limit
-NAMES: Final = {
-    "ring": "Ring",
-    "tree": "Spanning tree",
-    "delta-tree": "delta-MBST",
-    "matcha": "MATCHA, budget 0.5",
-}
+NAMES: Final = {"ring": "Ring", "tree": "Spanning tree", "delta-tree": "delta-MBST", "matcha": "MATCHA, budget 0.5"}
 
 
 @dataclass(frozen=True, eq=False)

@@ -105,8 +105,7 @@ def parsed(read: Callable[..., float]) -> Callable[[Row, str], float]:
 
 DISTANCE: Final = _Quantity("distance", {"distance_km": _scaled(1.0, "a distance", KM, positive=False)})
 DELAY: Final = _Quantity(
-    "latency",
-    {"latency_ms": _scaled(1e-3, "a latency", 1e7, positive=False), "latency": parsed(parse_duration)},
+    "latency", {"latency_ms": _scaled(1e-3, "a latency", 1e7, positive=False), "latency": parsed(parse_duration)}
 )
 
 

@@ -45,8 +45,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Rows: TypeAlias = Sequence[Mapping[str, object]]
 Drawing: TypeAlias = "tuple[Figure, Rows]"
-Picture: TypeAlias = "tuple[Figure, Rows, str]"
-"""A drawing, and what it shows in words."""
+Picture: TypeAlias = "tuple[Figure, Rows, str]"  # a drawing, and what it shows in words
 Draw: TypeAlias = "Callable[[], Picture]"
 
 COLUMN, PAGE = 3.4, 7.0  # inches: one column of a paper, and both

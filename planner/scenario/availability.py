@@ -15,8 +15,7 @@ from planner.scenario.units import Turns
 from planner.scenario.values import Known
 from planner.scenario.written import Written
 
-PATIENCE: Final = 2.0
-"""Usual turns of a client until a device that does not come is given up, where nobody said."""
+PATIENCE: Final = 2.0  # usual turns of a client until a device that does not come is given up, where nobody said
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 
 Read = TypeVar("Read")
 Objective = Literal["rounds", "time", "traffic", "energy", "carbon", "money"]
-CLOCKED: Final = frozenset({"time", "energy", "carbon", "money"})
-"""Objectives that the clock moves."""
+CLOCKED: Final = frozenset({"time", "energy", "carbon", "money"})  # objectives that the clock moves
 FOOTPRINT: Final = frozenset({"energy", "carbon", "money"})
 Order = Literal["fixed", "random"]
 Metric = Literal["loss", "accuracy", "gradient"]
@@ -668,12 +667,11 @@ CLIENT_FIELDS: Final = (
     Field("availability", PROBABILITY, "probability that each client completes its turn", "of the scenario"),
 )  # fmt: skip
 """Columns of a fleet client by client, and keys of a group of clients that are alike."""
-GROUP_FIELDS: Final = (
+GROUP_FIELDS: Final = (  # keys of one table of ``[[fleet.groups]]``
     Field("name", LINE, "name of the group; nested ones as in north/edge 3", "group 1, group 2 ..."),
     Field("clients", COUNT, "clients of the group", "required"),
     *CLIENT_FIELDS,
 )
-"""Keys of one table of ``[[fleet.groups]]``."""
 
 
 def keywords() -> dict[str, str]:

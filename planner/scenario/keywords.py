@@ -15,7 +15,7 @@ from planner.scenario.fields import FIELDS, Field
 from planner.scenario.values import Scenario
 
 MISSING: Any = inspect.Parameter.empty
-OF_WORDS: Mapping[str, Any] = {
+OF_WORDS: Mapping[str, Any] = {  # types, by the word that stands for a value in a help text; text where none is there
     "N": int | str | None,
     "NUMBER": float | str | None,
     "VALUE": float | str | None,
@@ -23,7 +23,6 @@ OF_WORDS: Mapping[str, Any] = {
     "KIND": str | Path | Frame | Answer | Mapping[str, Any] | None,
     "FILE": str | Path | Frame | Answer | None,
 }
-"""Types, by the word that stands for a value in a help text; text where none is there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,7 @@ from planner.scenario.written import COUNTS, SHORT, Written, read_written
 __all__ = ["Known", "Origin", "Scenario", "from_keywords", "instead_of", "load", "resolve", "spoken"]
 
 
-SITED = ("source", "sites", "access")
-"""Keys of ``[network]`` that place clients on one."""
+SITED = ("source", "sites", "access")  # keys of ``[network]`` that place clients on one
 TARGETS = ("problem.target", "problem.target_loss", "problem.target_accuracy")
 OF_TITLES = ("fleet.list", *(f"fleet.{key}" for key in COUNTS))  # what a title may be about
 DEFINES_ONE = "problem.rounds"  # where there is no other target

@@ -186,11 +186,10 @@ def _members(written: Written, listed: Listed, network: Network, known: Table) -
 
 
 PILOTS = "the pilot's"
-MEASURED_IN_A_PILOT = (
+MEASURED_IN_A_PILOT = (  # keys of what a pilot ran with, whatever is written beside it
     *("problem.heterogeneity", "problem.sigma", "problem.smoothness", "problem.curvature_scatter"),
     *("problem.fading", "problem.decay", "problem.initial_gap"),
 )
-"""Keys of what a pilot ran with, whatever is written beside it."""
 
 
 def _piloted(written: Written) -> Fleet | None:
@@ -415,13 +414,12 @@ def _counted(listed: Listed) -> list[Known]:
     return found
 
 
-BY_LOSS = {
+BY_LOSS = {  # what a profile says for predictions by loss
     "L": "curvature of the mean loss",
     "A": "how far the loss can fall at most",
     "fading": "how deviations fell late in a run",
     "decay": "how the loss fell in plain descent",
 }
-"""What a profile says for predictions by loss."""
 
 
 def _problem(written: Written, measured: heterogeneity.FromFile | None, known: Table) -> None:

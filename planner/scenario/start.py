@@ -103,20 +103,18 @@ COMMENTS: Final = {
     "problem.heterogeneity": "data that differ: iid, intra (clients), inter (groups), both, or a file of label counts",
     "plan.objective": "what to minimise: time, traffic or rounds",
 }
-OPEN: Final = {
+OPEN: Final = {  # what is assumed where the answer is open: values behind a comment sign
     "model.size": "44.7MB",
     "network.client_link.up": "20Mbit/s",
     "network.client_link.sharing": "per-client",
     "problem.heterogeneity": "both",
 }
-"""What is assumed where the answer is open: values behind a comment sign."""
-REST: Final = (
+REST: Final = (  # what else is assumed, and worth a look
     ("fleet.local_steps", 2, "local steps of a client between two averagings"),
     ("fleet.group_rounds", 1, "group rounds in a global round"),
     ("compute.step_time", "0.1s", "mean time of a local step: measure yours"),
     ("network.server_link.preset", "wan", "group server to the cloud"),
 )
-"""What else is assumed, and worth a look."""
 
 
 def written(values: Mapping[str, Any]) -> str:

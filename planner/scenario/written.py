@@ -21,17 +21,14 @@ if TYPE_CHECKING:
     from hflbounds.topology import Topology
     from planner.data.fleet import Listed
 
-SHORT: Final = (
+SHORT: Final = (  # keys of the numbers of two tiers, top first
     {"count": "fleet.groups", "drawn": "fleet.groups_per_round", "passes": ""},
     {"count": "fleet.clients_per_group", "drawn": "fleet.clients_per_round", "passes": "fleet.group_rounds"},
 )
-"""Keys of the numbers of two tiers, top first."""
-PASSES: Final = "fleet.group_rounds"
-"""Key of the passes of the lower of two tiers, or of all below the top, ``3/1``."""
+PASSES: Final = "fleet.group_rounds"  # key of the passes of the lower of two tiers, or of all below the top, ``3/1``
 OF_TWO: Final = ("fleet.clients", "network.tiers", *(key for tier in SHORT for key in tier.values() if key))
 """Keys that are about two tiers."""
-COUNTS: Final = ("clients", "groups", "clients_per_group")
-"""Keys of `fleet` that count two tiers."""
+COUNTS: Final = ("clients", "groups", "clients_per_group")  # keys of `fleet` that count two tiers
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ class Control:
     symbol: str = ""  # name of the number in answers; of a tier, the attribute of its symbols or the part of its link
 
 
-OF_TIER: Final = (
+OF_TIER: Final = (  # of one tier: its children, their link, and how much their data differ
     Control("count", "number", "count", 1, 1000, symbol="size"),
     Control("link.up", "up", "rate", 1e5, 1e10, symbol="up"),
     Control("link.down", "down", "rate", 1e5, 1e10, symbol="down"),
@@ -33,16 +33,14 @@ OF_TIER: Final = (
     Control("passes", "passes in a round", "count", 1, 50, symbol="passes"),
     Control("deviation", "difference of their data", "number", 0.01, 10, zero=True, symbol="deviation"),
 )
-"""Of one tier: its children, their link, and how much their data differ."""
 
-OF_FLEET: Final = (
+OF_FLEET: Final = (  # of the whole fleet
     Control("model.size", "model size", "size", 1e4, 1e10, symbol="model_size"),
     Control("fleet.local_steps", "local steps", "count", 1, 1000, symbol="K"),
     Control("compute.step_time", "time of a step", "duration", 1e-4, 60, zero=True, symbol="step_time"),
     Control("problem.rounds", "rounds of the reference", "count", 1, 10_000, symbol="R"),
     Control("availability.client", "clients complete a turn", "share", 0.5, 1, symbol="availability.client"),
 )
-"""Of the whole fleet."""
 
 
 def described() -> dict[str, Any]:

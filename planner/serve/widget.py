@@ -58,8 +58,7 @@ class WhatIf:
             from hflbounds.extras import install
 
             raise NoAnswerError(
-                f"the sliders need ipywidgets, which is not installed.\nInstall it: {install('notebook')}",
-                code="N004",
+                f"the sliders need ipywidgets, which is not installed.\nInstall it: {install('notebook')}", code="N004"
             ) from None
         self.tables: Tables = copy.deepcopy(dict(tables))
         self.tables.setdefault("plan", {}).setdefault("objective", "time")

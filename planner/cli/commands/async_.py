@@ -20,8 +20,7 @@ def async_(  # reason: one parameter for every option
         str | None, Option(help="factors on a region's own time by the scenario; one slow region: 1,1,8")
     ] = None,
     speed_ratio: Annotated[
-        str | None,
-        Option(help="last region's time over the first's, each slower than the one before: 8"),
+        str | None, Option(help="last region's time over the first's, each slower than the one before: 8")
     ] = None,
     jitter: Annotated[float, Option(help="standard deviation of the logarithm of a task's time", min=0, max=3)] = 0.0,
     buffers: Annotated[str | None, Option(help="buffer sizes to try: 1,2,5 or 1:8 [all]")] = None,

@@ -16,8 +16,7 @@ def measure(  # reason: one parameter for every option
     gram: Gram = None,
     scale: Annotated[str | None, Option(help="length of a class gradient, if known and equal for all labels")] = None,
     weighting: Annotated[
-        str | None,
-        Option(help="equal weight of: groups (as in the theorems), clients or samples [clients]"),
+        str | None, Option(help="equal weight of: groups (as in the theorems), clients or samples [clients]")
     ] = None,
     counts_are: Annotated[str, Option(help="counts are a sample of each client's data, or all")] = "sample",
     groups_are: Annotated[

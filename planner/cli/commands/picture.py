@@ -28,8 +28,7 @@ def picture(
         Path, Option("--output", "-o", help="picture: .svg .pdf or .png; its numbers go beside it as CSV")
     ],
     data: Annotated[
-        list[Path] | None,
-        Option(help="CSV to draw in place of a scenario; grouping: counts before and after"),
+        list[Path] | None, Option(help="CSV to draw in place of a scenario; grouping: counts before and after")
     ] = None,
     force: Annotated[bool, Option("--force", help="overwrite both files")] = False,
 ) -> Listing:

@@ -37,8 +37,7 @@ def pilot(  # reason: one parameter for every option
     weights: Annotated[str, Option(help="clients count by: samples, or equal")] = "equal",
     topology: Annotated[str | None, Option(help="topologies to race: star-ring,ring-ring [all]")] = None,
     systems: Annotated[
-        str,
-        Option(help="systems beside trees: one-tier, hhfl (--coverage), hsl, gossip (--edges), hga (--slowdowns)"),
+        str, Option(help="systems beside trees: one-tier, hhfl (--coverage), hsl, gossip (--edges), hga (--slowdowns)")
     ] = "trees",
     coverage: Annotated[str | None, Option(help="coverage for hhfl: a CSV file or a layout in words")] = None,
     edges: Annotated[str | None, Option(help="models sent in a round, in total, for hsl and gossip")] = None,
@@ -46,8 +45,7 @@ def pilot(  # reason: one parameter for every option
         str | None, Option(help="for hga: how many times as long the task of each region takes: 1,1.2,8")
     ] = None,
     speed_ratio: Annotated[
-        str | None,
-        Option(help="the same as the last region over the first, each slower than the one before: 8"),
+        str | None, Option(help="the same as the last region over the first, each slower than the one before: 8")
     ] = None,
     buffer: Annotated[
         str | None,

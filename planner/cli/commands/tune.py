@@ -23,12 +23,10 @@ def tune(  # reason: one parameter for every option
     within: Annotated[str | None, Option(help="time budget: 10h")] = None,
     traffic: Annotated[str | None, Option(help="traffic budget: 50GB")] = None,
     budget: Annotated[
-        list[str] | None,
-        Option(help="budget, by its unit: 2h, 50GB, 20kWh, 5kgCO2e or 100USD; may be repeated"),
+        list[str] | None, Option(help="budget, by its unit: 2h, 50GB, 20kWh, 5kgCO2e or 100USD; may be repeated")
     ] = None,
     objective: Annotated[
-        str | None,
-        Option(help="objective: time, traffic, energy, carbon or money [what has no budget, or time]"),
+        str | None, Option(help="objective: time, traffic, energy, carbon or money [what has no budget, or time]")
     ] = None,
 ) -> Tuned:
     """Choose local steps K and group rounds P to a target.

@@ -50,14 +50,7 @@ class Thinned:
 
 
 def thin(
-    layout: Layout,
-    gaps: Gaps,
-    task: Task,
-    target: float,
-    cost: Airtime,
-    power: float = 1.0,
-    *,
-    by_pace: bool = False,
+    layout: Layout, gaps: Gaps, task: Task, target: float, cost: Airtime, power: float = 1.0, *, by_pace: bool = False
 ) -> Thinned:
     """Drop links one by one.
 
