@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from importlib import import_module
 
 
 def of_words(words: Iterable[object]) -> Callable[[str], list[str]] | None:
@@ -11,36 +12,19 @@ def of_words(words: Iterable[object]) -> Callable[[str], list[str]] | None:
     return (lambda incomplete: [word for word in known if word.startswith(incomplete)]) if known else None
 
 
-def formats(incomplete: str) -> list[str]:
-    """Complete a format."""
-    from planner.report.render import formats as known
+def _of(module: str, *functions: str) -> Callable[[str], list[str]]:
+    """Complete what functions of a module list, by name; it is imported when it is asked."""
 
-    return [name for name in known() if name.startswith(incomplete)]
+    def complete(incomplete: str) -> list[str]:
+        listed = [getattr(import_module(module), function)() for function in functions]
+        names = [str(getattr(one, "id", one)) for each in listed for one in each]
+        return [name for name in names if name.lower().startswith(incomplete.lower())]
 
-
-def bounds(incomplete: str) -> list[str]:
-    """Complete the id of a bound or of a family."""
-    from hflbounds import catalogue, families
-
-    return [name for name in (*families(), *catalogue()) if name.startswith(incomplete)]
+    return complete
 
 
-def pictures(incomplete: str) -> list[str]:
-    """Complete a kind of picture."""
-    from planner.plot.draw import kinds
-
-    return [name for name in kinds() if name.startswith(incomplete)]
-
-
-def claims(incomplete: str) -> list[str]:
-    """Complete the id of a claim."""
-    from planner.harness.claims import listed
-
-    return [one.id for one in listed() if one.id.startswith(incomplete)]
-
-
-def codes(incomplete: str) -> list[str]:
-    """Complete the code of a message."""
-    from planner.io.codes import read
-
-    return [code for code in read() if code.startswith(incomplete.upper())]
+formats = _of("planner.report.render", "formats")
+bounds = _of("hflbounds", "families", "catalogue")
+pictures = _of("planner.plot.draw", "kinds")
+claims = _of("planner.harness.claims", "listed")
+codes = _of("planner.io.codes", "read")

@@ -72,7 +72,8 @@ class Layout:
             return self
         rows, columns = (
             np.array([index[name] for name in names if name in index], dtype=np.int64)
-            for names, index in zip(self.listed, map(_index, (self.clients, self.servers)), strict=True)
+            for names, there in zip(self.listed, (self.clients, self.servers), strict=True)
+            for index in [{name: i for i, name in enumerate(there)}]
         )
         return replace(self._taken(rows, columns), listed=None)
 
@@ -300,7 +301,3 @@ def _checked(
     if not best:
         warnings.append("Homes are balanced one client at a time, as there are many: a column home would say them.")
     return Layout(source, clients, servers, airtime, columns[chosen][np.argsort(rows)], False, tuple(warnings))
-
-
-def _index(names: tuple[str, ...]) -> dict[str, int]:
-    return {name: i for i, name in enumerate(names)}

@@ -62,18 +62,6 @@ class Frame:
         return found
 
 
-def form(option: str, text: Any) -> heterogeneity.Heterogeneity:
-    """Read heterogeneity that this option says.
-
-    Raises:
-        ScenarioError: As `planner.data.heterogeneity.parse`, with the option.
-    """
-    try:
-        return heterogeneity.parse(text)
-    except ScenarioError as error:
-        raise ScenarioError(f"{option}: {error}") from None
-
-
 def label_gradients(table: LabelCounts, sigma: float, noun: str, warnings: list[str]) -> NDArray[np.float64]:
     """Gradients by label shares: orthogonal for different labels, and so far apart as measured on images.
 

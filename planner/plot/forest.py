@@ -67,15 +67,13 @@ def of_scenario(scenario: Scenario) -> Picture:
     else:
         message = f"{title(best)} is best by {what} throughout the intervals"
     figure_, rows = draw(ratios, f"{what} over that of {title(best)}", message, in_short(scenario))
-    said = "; ".join(f"{title(r.topology)} {two(r.value)}x [{two(r.low)}, {_high(r.high)}]" for r in ratios)
+    highs = [two(r.high) if np.isfinite(r.high) else "no end" for r in ratios]
+    ends = [f"[{two(r.low)}, {high}]" for r, high in zip(ratios, highs, strict=True)]
+    said = "; ".join(f"{title(r.topology)} {two(r.value)}x {both}" for r, both in zip(ratios, ends, strict=True))
     band = "with 80 % intervals"
     if error > 1 and not recorded:
         band = f"within the {two(error)}x in which nine of ten ratios of such predictions were"
     return figure_, rows, f"{what.capitalize()} over that of {title(best)}, {band}: {said}."
-
-
-def _high(end: float) -> str:
-    return two(end) if np.isfinite(end) else "no end"
 
 
 @style()

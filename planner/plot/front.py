@@ -117,14 +117,12 @@ def draw(points: Sequence[Point], about: str = "", said: str = "") -> Drawing:
     else:
         message += ", and sends least"
     heading(drawn, message, about)
-    labels = [(p.seconds, p.bytes, _label(seen[p.topology].title, p), INK) for p in named]
+    labels = [
+        (p.seconds, p.bytes, seen[p.topology].title + f"\n{plain(p.setting)}" * bool(p.setting), INK) for p in named
+    ]
     steps = [(x, y) for p, q in pairwise(front) for x, y in ((p.seconds, p.bytes), (q.seconds, p.bytes))]
     name_points(axes, labels, [tuple(zip(*steps, strict=True))] if steps else [])
     return drawn, [{**asdict(p), "on_front": on} for p, on in zip(points, best, strict=True)]
-
-
-def _label(topology: str, point: Point) -> str:
-    return f"{topology}\n{plain(point.setting)}" if point.setting else topology
 
 
 def _front(points: Sequence[Point]) -> list[bool]:

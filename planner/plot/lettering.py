@@ -91,8 +91,9 @@ def name_points(axes: Any, points: Sequence[Name], lines: Sequence[Any] = ()) ->
     taken = marks + [text.get_window_extent() for text in axes.texts]
     for k, point in enumerate(points):
         best, least = None, math.inf
-        for dx, dy, ha, va in _SIDES:
-            text = _write(axes, point, (dx * AWAY, dy * AWAY), (ha, va), led=bool(dx and dy))
+        for dx, dy in _SIDES:
+            sides = ("center", "left", "right")[np.sign(dx)], ("center", "bottom", "top")[np.sign(dy)]
+            text = _write(axes, point, (dx * AWAY, dy * AWAY), sides, led=bool(dx and dy))
             box = _letters(text)
             free = within(box, inside) and not any(box.overlaps(other) for other in taken)
             covered = int(((ink > (box.x0, box.y0)) & (ink < (box.x1, box.y1))).all(axis=1).sum())
@@ -174,20 +175,7 @@ def _dense(line: Floats, step: float) -> Floats:
     return np.column_stack([np.interp(places, along, line[:, k]) for k in (0, 1)])
 
 
-_SIDES: Final = (
-    (1, 0, "left", "center"),
-    (-1, 0, "right", "center"),
-    (0, 1, "center", "bottom"),
-    (0, -1, "center", "top"),
-    (1, 1, "left", "bottom"),
-    (1, -1, "left", "top"),
-    (-1, 1, "right", "bottom"),
-    (-1, -1, "right", "top"),
-    (2, 3, "left", "bottom"),
-    (2, -3, "left", "top"),
-    (-2, 3, "right", "bottom"),
-    (-2, -3, "right", "top"),
-)
+_SIDES: Final = (1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1), (2, 3), (2, -3), (-2, 3), (-2, -3)
 
 
 def _lines(text: str, letters: float) -> list[str]:

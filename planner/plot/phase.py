@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -222,6 +223,4 @@ def _legend(drawn: Figure, found: Phase, shown: list[str], look: Any, *, any_tie
 
 
 def _folded(text: str, width: int = 26) -> str:
-    from textwrap import fill
-
     return "\n".join(fill(line, width) for line in text.splitlines())

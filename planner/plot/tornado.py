@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from textwrap import fill
 from typing import Any
 
 from planner.decide.rank import recommend
@@ -137,8 +138,6 @@ def draw(
 
     Bars too short to see become one line of names; an end of a bar says which value of the input it is.
     """
-    from textwrap import fill
-
     ordered = sorted(bars, key=lambda b: -b.length)[:MOST]
     longest = ordered[0].length if ordered else 0.0
     shown = [bar for bar in ordered if bar.length > SHORTEST * longest] or ordered[:1]

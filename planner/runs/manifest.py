@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
+
 from planner.decide.recommendation import Recommendation
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io import json_documents as documents
@@ -99,8 +101,6 @@ def make(config: Path | None, spoken: Spoken, answer: Recommendation) -> Manifes
 
 def software() -> dict[str, str]:
     """What runs now."""
-    import numpy as np
-
     return {
         "hfl-plan": version(),
         "python": platform.python_version(),

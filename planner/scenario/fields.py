@@ -333,7 +333,12 @@ def _of_file(value: Any, field: str, kind: type[Read], read: Callable[[Path], Re
         raise ScenarioError(f"{field}: {error}") from None
 
 
-def _heterogeneity(value: Any, field: str) -> heterogeneity.Heterogeneity:
+def read_heterogeneity(value: Any, field: str) -> heterogeneity.Heterogeneity:
+    """Read heterogeneity, unless it was read before.
+
+    Raises:
+        ScenarioError: As `planner.data.heterogeneity.parse`, with the field.
+    """
     if isinstance(value, heterogeneity.Heterogeneity):
         return value
     try:
@@ -554,7 +559,8 @@ FIELDS: Final = (
     Field("fleet.samples", Kind(_law, {"type": "string", "pattern": "^power:"}, "LAW"),
         "samples of clients where none are listed: power:1.2 for i^-1.2 of the most, by rank, dealt at random",
         "as many for each", "--samples"),
-    Field("problem.heterogeneity", Kind(_heterogeneity, {"anyOf": [{"type": "string"}, {"type": "object"}]}, "KIND"),
+    Field("problem.heterogeneity",
+        Kind(read_heterogeneity, {"anyOf": [{"type": "string"}, {"type": "object"}]}, "KIND"),
         "heterogeneity (also --data): iid, intra, inter, both; zeta=0.5,delta=2; 0.5/1/2 per tier, top first; "
         "dirichlet:intra=0.1,inter=0.3; dirichlet:intra=0.5,classes=2; label counts counts.csv; profile.json",
         "both, marked as an assumption (?)", "--heterogeneity -H --data"),

@@ -14,6 +14,7 @@ from functools import partial
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
 
+from hflbounds.extras import install
 from planner.errors import NoAnswerError, PlannerError, ScenarioError
 from planner.io.json_documents import levels
 from planner.serve import answer, controls, counts, scenario
@@ -61,8 +62,6 @@ def application(hosts: tuple[str, ...] = LOOPBACK) -> Starlette:
         from starlette.middleware import Middleware
         from starlette.routing import Route
     except ImportError:
-        from hflbounds.extras import install
-
         raise NoAnswerError(
             f"the page needs starlette and uvicorn, which are not installed.\nInstall them: {install('web')}",
             code="N004",

@@ -9,11 +9,12 @@ from functools import partial
 from html import escape
 from typing import Any, Final
 
+from hflbounds.extras import install
 from planner.errors import NoAnswerError, PlannerError
 from planner.io import frames
 from planner.runs.manifest import told
 from planner.scenario.resolve import spoken
-from planner.scenario.units import format_amount
+from planner.scenario.units import format_amount, parse_duration, parse_rate, parse_size
 from planner.scenario.values import Scenario
 from planner.serve import scenario as written
 from planner.serve.answer import answer
@@ -55,8 +56,6 @@ class WhatIf:
         try:
             import ipywidgets
         except ImportError:
-            from hflbounds.extras import install
-
             raise NoAnswerError(
                 f"the sliders need ipywidgets, which is not installed.\nInstall it: {install('notebook')}", code="N004"
             ) from None
@@ -169,8 +168,6 @@ def stops_of(control: Control) -> list[Stop]:
 
 def amount(control: Control, value: Any) -> float:
     """Read what a stop writes, in SI units."""
-    from planner.scenario.units import parse_duration, parse_rate, parse_size
-
     if not isinstance(value, str):
         return float(value)
     readers: dict[str, Callable[..., Any]] = {"rate": parse_rate, "size": parse_size, "duration": parse_duration}

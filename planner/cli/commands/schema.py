@@ -5,13 +5,15 @@ from __future__ import annotations
 import importlib
 import json
 import textwrap
-from typing import Annotated, Any
+from typing import Annotated
 
 from typer import Argument
 
 from planner.cli import completion
 from planner.errors import ScenarioError
+from planner.io.json_documents import schema_of
 from planner.io.listings import OWN, class_of
+from planner.io.parts import Part
 from planner.io.text import suggest
 
 ANSWERS = {
@@ -71,14 +73,5 @@ def schema(
     else:
         module, _, word = {**ANSWERS, **FILES}[name].partition(":")
         made = getattr(importlib.import_module(module), word)
-    return json.dumps(_schema(made), indent=2) + "\n"
-
-
-def _schema(made: Any) -> dict[str, Any]:
-    """Of a part, or by a function that makes it."""
-    from planner.io.json_documents import schema_of
-    from planner.io.parts import Part
-
-    if isinstance(made, type) and issubclass(made, Part):
-        return schema_of(made)
-    return dict(made())
+    said = schema_of(made) if isinstance(made, type) and issubclass(made, Part) else made()
+    return json.dumps(said, indent=2) + "\n"

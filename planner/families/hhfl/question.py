@@ -17,7 +17,7 @@ from planner.data.coverage import Floats, Layout, read_layout
 from planner.data.heterogeneity import ONE_LABEL
 from planner.data.label_counts import read_counts
 from planner.errors import NoAnswerError, ScenarioError
-from planner.families.framing import Frame, form, label_gradients
+from planner.families.framing import Frame, label_gradients
 from planner.families.hhfl.calibration import EVERY, LAYOUT, LEAST_DELTA, NORMAL, GainCalibration, Run, record
 from planner.families.hhfl.model import (
     PRICE,
@@ -36,6 +36,7 @@ from planner.families.hhfl.thinning import Dropped, Thinned, thin
 from planner.io.text import number, one_of
 from planner.io.wording import counted, percent
 from planner.predict.evidence.claims import evidence
+from planner.scenario.fields import read_heterogeneity
 from planner.scenario.resolve import Known, Scenario
 
 DRAWS = 256
@@ -196,7 +197,7 @@ def _scenario(frame: Frame, layout: Layout, coverage: str) -> tuple[Scenario, Pa
 
 def _refuse_tiers(option: str, text: Any) -> None:
     """Refuse deviations of other tiers than servers and clients; of more, those of these two are pasted."""
-    said = form(option, text)
+    said = read_heterogeneity(text, option)
     depth = said.depth or 2
     if depth == 2:
         return

@@ -10,10 +10,11 @@ from typing import Any
 
 from planner.data.label_counts import read_counts
 from planner.errors import NoAnswerError, ScenarioError
-from planner.families.framing import Frame, form, label_gradients
+from planner.families.framing import Frame, label_gradients
 from planner.families.hsl.model import BUDGETS, Budgets, Learning, Protocol, Setting, Wires, reached_by_server
 from planner.families.hsl.search import MAX_NODES, Limits, Search, search
 from planner.io.text import count, number, span
+from planner.scenario.fields import read_heterogeneity
 from planner.scenario.resolve import Known, Scenario
 
 LARGEST = 10**9  # of a limit
@@ -161,7 +162,7 @@ def _gap(option: str, text: Any, counts: Path | None, sigma: float, nodes: int, 
         points = label_gradients(table, sigma, "node", warnings)
         square = float(((points - points.mean(axis=0)) ** 2).sum(axis=1).mean())
         return Known(math.sqrt(square), "derived", note=f"label shares of {counts}")
-    said = form(option, text)
+    said = read_heterogeneity(text, option)
     tiers = said.tiers or said.deviations_of_tiers(sigma)
     what = "all tiers together" if len(tiers) not in (0, 2) else "sqrt(zeta^2 + delta^2)"
     gap = math.hypot(*(tiers or said.deviations(sigma, nodes, 1)))
