@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from planner.scenario.fields import Field
     from planner.scenario.resolve import Scenario
 
-Spoken = dict[str, tuple[str, Any]]  # by key of a scenario: the option, and what was written
+Spoken = Mapping[str, tuple[str, Any]]  # by key of a scenario: the option, and what was written
 
 BESIDE: Mapping[str, Any] = {  # options that say a scenario, and are no field
     "config": Annotated[

@@ -17,18 +17,17 @@ from planner.families.hsl import question as hsl
 from planner.families.raced import rows_of
 from planner.io.answers import Caution, Quantity
 from planner.predict.question import ask, ceil_rounds, with_default_order
-from planner.scenario.resolve import Scenario
+from planner.scenario.resolve import Scenario, Spoken
 
 LEFT_OUT = {  # the fleet, which each family has its own way to say; a target of one quantity is none of another
     *("fleet.clients", "fleet.groups", "fleet.clients_per_group", "fleet.groups_per_round", "fleet.clients_per_round"),
     *("problem.target", "fleet.order", "plan.objective"),
 }
 ELSEWHERE = {"rounds_from": "another quantity"}  # than that of the table
-Said = Mapping[str, tuple[str, Any]]
 
 
 def compared(
-    answer: Recommendation, scenario: Scenario, config: Path | None, said: Said, told: Mapping[str, str | None]
+    answer: Recommendation, scenario: Scenario, config: Path | None, said: Spoken, told: Mapping[str, str | None]
 ) -> Recommendation:
     """Answer for the families that were told what they need, beside the recommendation for a scenario.
 
@@ -105,7 +104,7 @@ def _cases(answer: Recommendation, seconds: Quantity) -> tuple[InCase, ...]:
     return tuple(found)
 
 
-def _hhfl(coverage: str, scenario: Scenario, config: Path | None, said: Said) -> dict[str, Any]:
+def _hhfl(coverage: str, scenario: Scenario, config: Path | None, said: Spoken) -> dict[str, Any]:
     groups, fleet = scenario.number("G"), scenario.number("G") * scenario.number("M")
     steps = {"fleet.local_steps": ("-K", "K"), "fleet.group_rounds": ("-P", "P")}
     said = {**said, **{key: (option, f"{scenario.number(name):.0f}") for key, (option, name) in steps.items()}}
@@ -151,7 +150,7 @@ def _measured(found: dict[str, Any], each: float, coverage: str, scenario: Scena
     return {**amounts, "round_seconds": seconds, "_comparable": True, "rounds_from": whence}
 
 
-def _hsl(edges: str, scenario: Scenario, config: Path | None, said: Said) -> dict[str, Any]:
+def _hsl(edges: str, scenario: Scenario, config: Path | None, said: Spoken) -> dict[str, Any]:
     nodes = f"{scenario.number('G') * scenario.number('M'):.0f}"
     found = hsl.solve(hsl.pose({"nodes": nodes, "edges": edges}, config, said))
     why = (
@@ -161,7 +160,7 @@ def _hsl(edges: str, scenario: Scenario, config: Path | None, said: Said) -> dic
     return _amounts(found.hubs.rounds, found.hubs, why)
 
 
-def _hga(region_times: str, scenario: Scenario, config: Path | None, said: Said) -> dict[str, Any]:
+def _hga(region_times: str, scenario: Scenario, config: Path | None, said: Spoken) -> dict[str, Any]:
     found = hga.solve(scenario, hga.Settings(region_times))
     why = f"its bound has a floor from heterogeneity, and its own target ({found.question.target:.3g})"
     if (best := found.proved) is None:
@@ -174,7 +173,7 @@ def _amounts(rounds: float | None, row: Any, why: str) -> dict[str, Any]:
     return {"rounds": count, "time_seconds": row.seconds, "traffic_bytes": row.bytes, "why": why, **ELSEWHERE}
 
 
-ASKED: tuple[tuple[str, str, Callable[[str, Scenario, Path | None, Said], dict[str, Any]]], ...] = (
+ASKED: tuple[tuple[str, str, Callable[[str, Scenario, Path | None, Spoken], dict[str, Any]]], ...] = (
     ("hhfl", "coverage", _hhfl),
     ("hsl", "edges", _hsl),
     ("hga-fl", "region_times", _hga),

@@ -14,7 +14,7 @@ from planner.data.label_counts import LabelCounts
 from planner.errors import ScenarioError
 from planner.io.wording import counted
 from planner.scenario.fields import read
-from planner.scenario.resolve import Scenario, load
+from planner.scenario.resolve import Scenario, Spoken, load
 
 FLEET = ("fleet.clients", "fleet.groups", "fleet.clients_per_group")
 
@@ -22,7 +22,7 @@ FLEET = ("fleet.clients", "fleet.groups", "fleet.clients_per_group")
 class Frame:
     """Options by key, which may be added to, and a file, before the family's own fleet stands in for theirs."""
 
-    def __init__(self, config: Path | None, said: Mapping[str, tuple[str, Any]]) -> None:
+    def __init__(self, config: Path | None, said: Spoken) -> None:
         self.config, self.said = config, dict(said)
         self.table: Mapping[str, Any] = read(config)[0] if config is not None else {}
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from planner.errors import ScenarioError
 from planner.scenario.fields import read
-from planner.scenario.resolve import SITED, Scenario
+from planner.scenario.resolve import SITED, Scenario, Spoken
 from planner.scenario.resolve import load as without_network
 
 
-def load(config: Path | None, options: Mapping[str, tuple[str, Any]]) -> Scenario:
+def load(config: Path | None, options: Spoken) -> Scenario:
     """Read a scenario; where clients are placed on a network, its rounds are timed there (`Network.timer`)."""
     table = read(config)[0].get("network") if config is not None else None
     written = {key: (f"network.{key}", table.get(key)) for key in SITED} if isinstance(table, dict) else {}

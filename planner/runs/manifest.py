@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -21,13 +20,12 @@ from planner.io import json_documents as documents
 from planner.io.parts import Part, Rule, field
 from planner.io.version import version
 from planner.scenario.fields import leaves, put, read
-from planner.scenario.resolve import Scenario, give_way, load
+from planner.scenario.resolve import Scenario, Spoken, give_way, load
 
 SCHEMA = "hfl-plan/manifest/1"
 FILES = (".csv", ".json")  # what a value of a scenario may name
 Hash = Annotated[str, Rule(pattern="^[0-9a-f]{64}$")]
 Name = Annotated[str, Rule(max_length=4096)]
-Spoken = Mapping[str, tuple[str, Any]]
 
 
 class Input(Part):

@@ -17,19 +17,19 @@ from planner.scenario.sections import resolve_fleet
 from planner.scenario.values import Known, Origin, Scenario
 from planner.scenario.written import COUNTS, SHORT, Written, read_written
 
-__all__ = ["Known", "Origin", "Scenario", "from_keywords", "instead_of", "load", "resolve", "spoken"]
+__all__ = ["Known", "Origin", "Scenario", "Spoken", "from_keywords", "instead_of", "load", "resolve", "spoken"]
 
 
 SITED = ("source", "sites", "access")  # keys of ``[network]`` that place clients on one
 TARGETS = ("problem.target", "problem.target_loss", "problem.target_accuracy")
 OF_TITLES = ("fleet.list", *(f"fleet.{key}" for key in COUNTS))  # what a title may be about
 DEFINES_ONE = "problem.rounds"  # where there is no other target
-Load = Callable[[Path | None, Mapping[str, tuple[str, Any]]], Scenario]
+Spoken = Mapping[str, tuple[str, Any]]  # by key of a scenario: what said it, and what was written
+Config = str | Path | Mapping[str, Any] | None
+Load = Callable[[Path | None, Spoken], Scenario]
 
 
-def load(
-    file: Path | None = None, options: Mapping[str, tuple[str, Any]] | None = None, *, sited: bool = False
-) -> Scenario:
+def load(file: Path | None = None, options: Spoken | None = None, *, sited: bool = False) -> Scenario:
     """A scenario from a TOML file, from options, or from both; options win.
 
     Options are by path in the file (``fleet.groups``): the name of the option, and what was written. Where rounds are
@@ -76,7 +76,7 @@ def load(
     return replace(found, replaced=_kept(of_file, found))
 
 
-def give_way(table: dict[str, Any], said: Mapping[str, tuple[str, Any]]) -> None:
+def give_way(table: dict[str, Any], said: Spoken) -> None:
     """Take out of a file's table what options say in other keys."""
     by_list = "fleet.list" in said or isinstance(said.get("fleet.groups", ("", None))[1], list)
     if (by_list or _sized(said)) and isinstance(fleet := table.get("fleet"), dict):
@@ -90,7 +90,7 @@ def give_way(table: dict[str, Any], said: Mapping[str, tuple[str, Any]]) -> None
         problem.pop("rounds", None)
 
 
-def _sized(said: Mapping[str, tuple[str, Any]]) -> bool:
+def _sized(said: Spoken) -> bool:
     """Whether tiers are said with their sizes."""
     tiers = str(said.get("network.tiers", ("", ""))[1])
     return not tiers.strip().isdigit() and any(letter.isdigit() for letter in tiers)
@@ -109,10 +109,7 @@ def _counts_of(table: Mapping[str, Any]) -> dict[str, int]:
 
 
 def from_keywords(
-    config: str | Path | Mapping[str, Any] | None,
-    settings: Mapping[str, Any],
-    options: Mapping[str, Any],
-    read_with: Load = load,
+    config: Config, settings: Mapping[str, Any], options: Mapping[str, Any], read_with: Load = load
 ) -> Scenario:
     """Read a scenario from a file or a table, and from values by key and by keyword, which win; also from frames.
 
@@ -133,12 +130,12 @@ def _kept(counts: Mapping[str, int], found: Scenario) -> dict[str, int]:
 
 
 def spoken(
-    config: str | Path | Mapping[str, Any] | None,
+    config: Config,
     settings: Mapping[str, Any],
     options: Mapping[str, Any],
     holder: frames.Holder,
     named: Mapping[str, str] | None = None,
-) -> tuple[Path | None, dict[str, tuple[str, Any]]]:
+) -> tuple[Path | None, Spoken]:
     """Return the file, and what was said by key with the word that said it, as `load` reads both.
 
     ``named`` are keys by other words for options than those that are usual.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hflbounds.topology import TierSymbols, branches, tier_symbols
 from planner.data import heterogeneity
+from planner.data.heterogeneity import FromFile, Heterogeneity
 from planner.errors import ScenarioError
 from planner.io.intervals import Spread
 from planner.io.wording import join, percent, two
@@ -242,11 +243,7 @@ def warnings_where_used(scenario: Scenario, used: Collection[str]) -> Iterator[s
 
 
 def _counts(
-    written: Written,
-    measured: heterogeneity.FromFile | None,
-    regrouped: Regrouped | None,
-    known: Table,
-    warnings: list[str],
+    written: Written, measured: FromFile | None, regrouped: Regrouped | None, known: Table, warnings: list[str]
 ) -> bool:
     """Resolve how many there are on every tier, who takes part, and rounds and steps; whether only some take part."""
     symbols, fleet = tier_symbols(written.depth), _piloted(written)
@@ -288,7 +285,7 @@ def _counts(
     return partial
 
 
-def _same_sizes(written: Written, measured: heterogeneity.FromFile | None, fleet: Fleet) -> None:
+def _same_sizes(written: Written, measured: FromFile | None, fleet: Fleet) -> None:
     """Refuse label counts of another fleet than the pilot's."""
     if measured is None or measured.table is None:
         return
@@ -303,12 +300,12 @@ def _same_sizes(written: Written, measured: heterogeneity.FromFile | None, fleet
         )
 
 
-def _counted_in(measured: heterogeneity.FromFile) -> list[int]:
+def _counted_in(measured: FromFile) -> list[int]:
     """Children of the nodes of every tier by a file, top first; the mean where they differ."""
     return [max(round(size), 1) for size in measured.children] or [measured.groups, max(round(measured.clients[1]), 1)]
 
 
-def _sizes(written: Written, measured: heterogeneity.FromFile | None, warnings: list[str]) -> list[Known]:
+def _sizes(written: Written, measured: FromFile | None, warnings: list[str]) -> list[Known]:
     """Resolve how many children the nodes of every tier have: as given, else as the file of label counts says."""
     given, fleet = written.of_tiers("count"), _piloted(written)
     assert not any(isinstance(count, Span) for count in given)  # noqa: S101 - ranges are dealt with before
@@ -386,7 +383,7 @@ def _left_out(names: Sequence[str]) -> str:
     )
 
 
-def _other_clients(written: Written, measured: heterogeneity.FromFile, listed: Listed) -> Iterator[str]:
+def _other_clients(written: Written, measured: FromFile, listed: Listed) -> Iterator[str]:
     """Refuse label counts of other clients than a list has; of a profile, and where names alone differ, say it."""
     source = written.get("problem.heterogeneity").text
     counts, there = (measured.groups, round(measured.groups * measured.clients[1])), listed.nodes[-2:]
@@ -422,7 +419,7 @@ BY_LOSS = {  # what a profile says for predictions by loss
 }
 
 
-def _problem(written: Written, measured: heterogeneity.FromFile | None, known: Table) -> None:
+def _problem(written: Written, measured: FromFile | None, known: Table) -> None:
     """Resolve the constants of the losses: given, else measured, else assumed."""
     images = "of networks on images (docs/real-data.md)"
     rows = (
@@ -446,14 +443,14 @@ def _problem(written: Written, measured: heterogeneity.FromFile | None, known: T
             known[symbol] = Known(number, "estimated", note=f"{BY_LOSS[symbol]}, for predictions by loss")
 
 
-def _measured(measured: heterogeneity.FromFile | None, symbol: str, value: float, origin: Origin, note: str) -> Known:
+def _measured(measured: FromFile | None, symbol: str, value: float, origin: Origin, note: str) -> Known:
     """Keep a number with the error that a file states of it, if any."""
     error = measured.errors.get(symbol) if measured else None
     spread = Spread("lognormal", error) if error else None
     return Known(value, origin, note=note, spread=spread, exact=measured is not None and symbol in measured.exact)
 
 
-def _in_its_own_terms(written: Written, measured: heterogeneity.FromFile | None) -> Known | None:
+def _in_its_own_terms(written: Written, measured: FromFile | None) -> Known | None:
     """A target that was given as a loss or an accuracy; None where none was."""
     keys = {"loss": "problem.target_loss", "accuracy": "problem.target_accuracy"}
     given = [metric for metric, key in keys.items() if written.get(key) is not None]
@@ -488,7 +485,7 @@ def _in_its_own_terms(written: Written, measured: heterogeneity.FromFile | None)
     )
 
 
-def _target(written: Written, measured: heterogeneity.FromFile | None, known: Table) -> float | None:
+def _target(written: Written, measured: FromFile | None, known: Table) -> float | None:
     """Resolve the horizon and the target; return the share of the squared gradient at the start, if given as one."""
     own = _in_its_own_terms(written, measured)
     target, rounds = own or written.get("problem.target"), written.get("problem.rounds")
@@ -516,7 +513,7 @@ def _target(written: Written, measured: heterogeneity.FromFile | None, known: Ta
 ASSUMED = f"one-label client = {heterogeneity.ONE_LABEL:g} sigma"
 
 
-def _shares_of_groups(written: Written, form: heterogeneity.Heterogeneity | None) -> list[tuple[float, float]] | None:
+def _shares_of_groups(written: Written, form: Heterogeneity | None) -> list[tuple[float, float]] | None:
     """Say of every group of a list its share, and the sum of the squared shares of its clients, for drawn data."""
     listed = written.listed
     if listed is None or form is None or form.form != "dirichlet":
@@ -527,15 +524,12 @@ def _shares_of_groups(written: Written, form: heterogeneity.Heterogeneity | None
 
 
 def _deviations(
-    said: heterogeneity.Heterogeneity | None,
-    known: Table,
-    warnings: list[str],
-    counted: list[tuple[float, float]] | None,
+    said: Heterogeneity | None, known: Table, warnings: list[str], counted: list[tuple[float, float]] | None
 ) -> None:
     """Resolve both deviations, and what a fleet of one group or of one client per group makes of them."""
     groups, clients, sigma = (known[n].value for n in ("G", "M", "sigma"))
     assert isinstance(groups, int) and isinstance(clients, int) and isinstance(sigma, float)  # noqa: S101
-    form = said or heterogeneity.Heterogeneity("preset", "both")
+    form = said or Heterogeneity("preset", "both")
     zeta, delta = form.deviations(sigma, groups, clients, counted)
     if form.measured is not None:
         origin, note = _of_file(form, sigma, warnings)
@@ -556,11 +550,7 @@ def _deviations(
 
 
 def _deviations_of_tiers(
-    said: heterogeneity.Heterogeneity | None,
-    symbols: tuple[TierSymbols, ...],
-    known: Table,
-    warnings: list[str],
-    name: str,
+    said: Heterogeneity | None, symbols: tuple[TierSymbols, ...], known: Table, warnings: list[str], name: str
 ) -> None:
     """Resolve one deviation for every tier of a tree that has not two."""
     sigma = float(known["sigma"].value or 0.0)
@@ -595,7 +585,7 @@ def _multiples(preset: str, depth: int) -> str:
     return f"{'/'.join(f'{number:g}' for number in heterogeneity.preset(preset, depth))} sigma, top first"
 
 
-def _of_file(form: heterogeneity.Heterogeneity, sigma: float, warnings: list[str]) -> tuple[Origin, str]:
+def _of_file(form: Heterogeneity, sigma: float, warnings: list[str]) -> tuple[Origin, str]:
     """Say where deviations from a file stand: on its scale, or on an assumed one that keeps their ratio."""
     measured = form.measured
     assert measured is not None  # noqa: S101 - by construction

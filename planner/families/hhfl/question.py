@@ -37,7 +37,7 @@ from planner.io.text import number, one_of
 from planner.io.wording import counted, percent
 from planner.predict.evidence.claims import evidence
 from planner.scenario.fields import read_heterogeneity
-from planner.scenario.resolve import Known, Scenario
+from planner.scenario.resolve import Known, Scenario, Spoken
 
 DRAWS = 256
 FACTOR = 3.0  # what is assumed may be this many times more, or less
@@ -108,7 +108,7 @@ class Question:
 def pose(
     coverage: str,
     config: Path | None,
-    said: Mapping[str, tuple[str, Any]],
+    said: Spoken,
     *,
     convexity: str | None = None,
     target: str | None = None,

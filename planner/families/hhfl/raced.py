@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import cast, get_args
 
 from planner.data.coverage import Layout, read_layout
 from planner.data.pilot import Beside, Pilot
@@ -23,7 +23,7 @@ from planner.families.scenario import load
 from planner.io.text import one_of
 from planner.predict.predictors.piloted import NORMAL, Piloted
 from planner.predict.question import Question, ask, with_default_order
-from planner.scenario.resolve import Scenario
+from planner.scenario.resolve import Scenario, Spoken
 
 HFL, HHFL = "star-star", "hhfl"  # in a pilot
 
@@ -54,14 +54,12 @@ class Raced:
         return "worth it" if low > needed * tie else "not worth it" if high < needed / tie else "cannot tell"
 
 
-def is_asked(config: Path | None, said: Mapping[str, tuple[str, Any]]) -> bool:
+def is_asked(config: Path | None, said: Spoken) -> bool:
     """Whether a pilot is named, by an option or in the file."""
     return "problem.pilot" in said or "pilot" in Frame(config, said).section("problem")
 
 
-def solve(
-    coverage: str, config: Path | None, said: Mapping[str, tuple[str, Any]], *, upload: str, objective: str
-) -> Raced:
+def solve(coverage: str, config: Path | None, said: Spoken, *, upload: str, objective: str) -> Raced:
     """Say what a pilot measured of a coverage.
 
     Raises:

@@ -15,7 +15,7 @@ from planner.families.hsl.model import BUDGETS, Budgets, Learning, Protocol, Set
 from planner.families.hsl.search import MAX_NODES, Limits, Search, search
 from planner.io.text import count, number, span
 from planner.scenario.fields import read_heterogeneity
-from planner.scenario.resolve import Known, Scenario
+from planner.scenario.resolve import Known, Scenario, Spoken
 
 LARGEST = 10**9  # of a limit
 UNUSED = ("G", "M", "P", "K", "S1", "S2", "zeta", "delta", "order", "tiers")
@@ -32,7 +32,7 @@ class Question:
     warnings: tuple[str, ...]
 
 
-def pose(own: Mapping[str, str | None], config: Path | None, said: Mapping[str, tuple[str, Any]]) -> Question:
+def pose(own: Mapping[str, str | None], config: Path | None, said: Spoken) -> Question:
     """Read a question.
 
     ``own`` are limits as written: nodes, edges, per_node, per_hub, hub_count, b_hs, b_hh, b_sh; those that are not

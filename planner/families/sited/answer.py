@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -30,9 +30,9 @@ from planner.network.tours import tour_length
 from planner.network.trees import PASSES, Layout, ring_order, round_of
 from planner.network.underlay import Indices
 from planner.predict.question import ceil_rounds
+from planner.scenario.resolve import Spoken
 
 MOST_NODES: Final = 200  # of overlays: their spectra and trees take n^3 and more
-Said = Mapping[str, tuple[str, Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,7 +256,7 @@ class Grouping:
     group_of: Indices  # group of each client of the fleet
 
 
-def regrouped(question: Question, counts: Path | None, config: Path | None, said: Said) -> list[Grouping]:
+def regrouped(question: Question, counts: Path | None, config: Path | None, said: Spoken) -> list[Grouping]:
     """Groups that are alike, groups that are near, and those between, each at its best placement.
 
     The number of groups stays; the label counts are of the same clients.

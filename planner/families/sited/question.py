@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from planner.network.trees import PASSES
 from planner.network.underlay import Indices, LatencyModel, Underlay
 from planner.predict.question import Question as Asked
 from planner.predict.question import ask, with_default_order
-from planner.scenario.resolve import Scenario
+from planner.scenario.resolve import Scenario, Spoken
 from planner.scenario.units import parse_rate
 
 USED: Final = ("model_size", "step_time", "K", "P", "R", "zeta", "delta", "sigma", "L", "A")
@@ -124,7 +124,7 @@ class Question:
         return replace(self, sites=replace(self.sites, group=group), scenario=scenario, group_servers=None)
 
 
-def pose(wanted: Wanted, config: Path | None, said: Mapping[str, tuple[str, Any]]) -> Question:
+def pose(wanted: Wanted, config: Path | None, said: Spoken) -> Question:
     """Read a question; where nothing else is said, rates of clients' links are the access of places."""
     links = Frame(config, said).section("network").get("client_link")
     written = links if isinstance(links, dict) else {}
@@ -148,7 +148,7 @@ def pose(wanted: Wanted, config: Path | None, said: Mapping[str, tuple[str, Any]
     return Question(network, sites, Transfers(network, bits), scenario, patterns, server, ends)
 
 
-def framed(config: Path | None, said: Mapping[str, tuple[str, Any]], sites: Sites) -> Scenario:
+def framed(config: Path | None, said: Spoken, sites: Sites) -> Scenario:
     """Read the scenario of a fleet, whose groups have their mean size."""
     mean = max(1, round(len(sites.clients) / len(sites.groups)))
     return Frame(config, said).scenario(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +19,7 @@ from planner.network.sites import Sites
 from planner.network.trees import PASSES, Layout, beside, one_by_one
 from planner.network.underlay import Floats, Indices
 from planner.scenario.network import Compute, Link, Network
-from planner.scenario.resolve import Known, Scenario
+from planner.scenario.resolve import Known, Scenario, Spoken
 
 UNIT = 1e9  # bits by which the slope of a hop is found: hops are affine in the size of a model
 
@@ -141,9 +139,7 @@ def on_network(question: Question) -> Scenario:
     )  # fmt: skip
 
 
-def asked(
-    network: str, sites: Path | None, access: Path | None, config: Path | None, said: Mapping[str, tuple[str, Any]]
-) -> Scenario:
+def asked(network: str, sites: Path | None, access: Path | None, config: Path | None, said: Spoken) -> Scenario:
     """Read a scenario on a network."""
     listed = said["fleet.list"][0] if "fleet.list" in said else ""
     if sites is None:
