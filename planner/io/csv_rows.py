@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import ScenarioError
-from planner.io.text import LONGEST, NUMBER, suggest
-from planner.io.text_files import capped
+from planner.io.text import LONGEST, NUMBER, capped, suggest
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]

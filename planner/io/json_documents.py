@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from planner.errors import ScenarioError
 from planner.io.parts import Part
-from planner.io.text_files import capped
+from planner.io.text import capped
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

@@ -9,9 +9,11 @@ import difflib
 import math
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Final
 
 from planner.errors import ScenarioError
+from planner.io import frames
 
 NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?")
 """A decimal number; float() alone would also read nan, inf, 1_0 and digits of other scripts."""
@@ -117,3 +119,22 @@ def span(value: object, field: str, *, least: int = 1, most: int = 10**6) -> tup
     if low > high:
         raise ScenarioError(f"{field}: {value!r:.40} starts above its end. Write {high}:{low}.", code="E024")
     return low, high
+
+
+def capped(path: Path, largest: int, too_large: str) -> bytes:
+    """Read the bytes of a file, or of a frame that stands for one; ``too_large`` is the way out if there are more.
+
+    Raises:
+        ScenarioError: If it cannot be read, or is larger.
+    """
+    try:
+        raw = frames.content(path)
+        if raw is None:
+            with path.open("rb") as stream:
+                raw = stream.read(largest + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "no such name"
+        raise ScenarioError(f"{path}: cannot be read ({reason}). Check the path.", code="E030") from None
+    if len(raw) > largest:
+        raise ScenarioError(f"{path}: is over {largest >> 20} MiB{too_large}", code="E037")
+    return raw

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from planner.errors import PlannerError, ScenarioError
 from planner.io.csv_rows import CsvTable, Ids, Row
-from planner.io.text_files import capped
+from planner.io.text import capped
 from planner.io.wording import counted, join_with_limit
 from planner.network.underlay import (
     LATENCY,

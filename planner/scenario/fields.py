@@ -21,7 +21,6 @@ from hflbounds.topology import Topology, TopologyError
 from planner.data import heterogeneity
 from planner.errors import PlannerError, ScenarioError
 from planner.io import intervals, text
-from planner.io.text_files import capped
 from planner.scenario import units
 from planner.scenario.footprint import PRESETS as OF_FOOTPRINT
 from planner.scenario.footprint import preset as footprint_preset
@@ -740,7 +739,7 @@ def read(file: Path) -> tuple[dict[str, Any], Callable[[str], str]]:
     Raises:
         ScenarioError: If it cannot be read, or is no TOML.
     """
-    raw = capped(file, LARGEST_FILE, ", which no scenario is. Check the path.")
+    raw = text.capped(file, LARGEST_FILE, ", which no scenario is. Check the path.")
     try:
         content = raw.decode("utf-8-sig")
         table = tomllib.loads(content)

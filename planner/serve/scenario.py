@@ -17,7 +17,7 @@ from typing import Any, Final
 from hflbounds.topology import tier_symbols
 from planner.data import heterogeneity
 from planner.errors import ScenarioError
-from planner.io import text_files
+from planner.io.text import capped
 from planner.io.toml_text import toml
 from planner.io.wording import counted
 from planner.scenario import resolve
@@ -117,7 +117,7 @@ def from_file(path: Path) -> Tables:
     Raises:
         ScenarioError: For what cannot be read, or is no scenario that a page shows.
     """
-    raw = text_files.capped(path, LARGEST, ". Choose a scenario of hfl-plan.")
+    raw = capped(path, LARGEST, ". Choose a scenario of hfl-plan.")
     try:
         return from_toml(raw.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
