@@ -5,7 +5,8 @@
 Every contestant is a fresh process with one thread for linear algebra. They take turns in one run, and of each the turn
 with the least processor time counts, so that other load moves all of them alike. ``x numpy`` is the ratio to ``import
 numpy`` of the same run; ``--help`` is also compared to ``import typer``. Programs ask a process that has answered once;
-the least of several counts, each with another sigma. ``--large`` adds a table of 100,000 x 100 counts.
+the least of several counts, each with another sigma, or another uplink. ``--large`` adds a table of 100,000 x 100
+counts.
 """
 
 from __future__ import annotations
@@ -57,10 +58,11 @@ TABLES = {"measure 1,000 x 10": (1_000, 10), "measure 10,000 x 10": (10_000, 10)
 LARGE = {"measure 100,000 x 100": (100_000, 100)}
 ANSWER = """
 import sys, time, planner
-config, details = sys.argv[1], sys.argv[2] == "details"
+config, details, moved, come = sys.argv[1], sys.argv[2] == "details", sys.argv[3], float(sys.argv[4])
 least = float("inf")
 for turn in range(8):
-    settings = {"problem.sigma": 1 + turn / 50}
+    settings = {"availability.client": come} if come < 1 else {}
+    settings |= {moved: {"problem.sigma": 1 + turn / 50, "network.client_link.up": f"{20 + turn}Mbit/s"}[moved]}
     begin = time.process_time()
     planner.recommend(config, settings, details=details)
     least = min(least, time.process_time() - begin) if turn else least
@@ -118,7 +120,11 @@ def contestants(folder: Path, *, large: bool) -> dict[str, list[str]]:
         jobs[name] = [python, "-m", "planner", "measure", str(path)]
     for config in ("hospitals", "phones", "cell_site"):
         for details in ("details", "ranking alone"):
-            jobs[f"in Python, {config}, {details}"] = [python, "-c", ANSWER, f"examples/{config}.toml", details]
+            told = [f"examples/{config}.toml", details, "problem.sigma", "1"]
+            jobs[f"in Python, {config}, {details}"] = [python, "-c", ANSWER, *told]
+    for moved, what in {"problem.sigma": "sigma", "network.client_link.up": "uplink"}.items():
+        told = ["examples/phones.toml", "details", moved, "0.9"]
+        jobs[f"in Python, phones, 90 % come, another {what}"] = [python, "-c", ANSWER, *told]
     return jobs
 
 

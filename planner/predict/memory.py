@@ -13,8 +13,8 @@ import numpy as np
 CLOCK: Final = frozenset({"network", "compute", "model_bytes", "cost", "rates"})
 """Fields of a question that say how long a round takes, and nothing of how many there are."""
 
-KEPT: Final = 64  # questions
-LARGEST: Final = 1 << 16  # numbers of one that is kept
+KEPT: Final = 512  # questions: more than one answer asks where devices stay away, so that the next finds them
+LARGEST: Final = 1 << 14  # numbers of one that is kept
 
 _known: OrderedDict[Hashable, Mapping[str, Any]] = OrderedDict()
 _lock = Lock()
