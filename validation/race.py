@@ -168,17 +168,23 @@ def window_for(rounds: int) -> int:
 
 
 def smoothed(curve: Curve, times: Curve | None = None, window: int = WINDOW) -> Curve:
-    """Means over a few neighbouring rounds, fewer at the ends; the start stays as it is.
+    """Geometric means over a round and as many before it as after it; plain ones where some are not above 0.
 
-    With ``times`` of the numbers of a curve, in rounds, over what lies as near in time, and no nearer to the start.
+    The start is part of none, and the first and the last round stay as they are: a curve that falls steeply would be
+    below itself at the first, and above at the last. With ``times`` of the numbers, in rounds, it is over what lies as
+    near in time.
     """
     out, half = np.array(curve, dtype=np.float64), window // 2
     last = curve.shape[-1] - 1
     at = np.arange(last + 1.0) if times is None else times[: last + 1]
     for r in range(1, last + 1):
-        reach = min(half, at[r]) * (1 + NEAR)
+        reach = min(half, at[r] - at[1], at[last] - at[r]) * (1 + NEAR)
         low, high = np.searchsorted(at, at[r] - reach), np.searchsorted(at, at[r] + reach, "right")
-        out[..., r] = curve[..., max(1, low) : min(last + 1, high)].mean(-1)
+        near = curve[..., max(1, low) : high]
+        if near.shape[-1] > 1:
+            above = near.min(-1, keepdims=True) > 0
+            geometric = np.exp(np.log(np.where(above, near, 1.0)).mean(-1))
+            out[..., r] = np.where(above[..., 0], geometric, near.mean(-1))
     return out
 
 

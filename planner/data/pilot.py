@@ -86,7 +86,7 @@ class Tried(Part):
 
     rate: Annotated[float, Rule(gt=0)] = field("raw")
     rounds: Count
-    value: Number = field("of the metric at the end, smoothed; null where it diverged")
+    value: Number = field("of the metric at the end; null where it diverged")
 
 
 class Runner(Part):
@@ -198,7 +198,9 @@ class Pilot(Part):
     fleet: Fleet
     metric: Metric
     rounds: FromZero = field("that the topologies were compared over; 0 where they were not")
-    smoothing: Count = field("neighbouring rounds that curves are averaged over")
+    smoothing: Count = field(
+        "rounds that curves are averaged over, as many before one as after it: fewer near both ends"
+    )
     level: Annotated[float, Rule(gt=0, lt=1)] = field("of the intervals")
     seeds: Seeds
     start: float = field("the metric before the first round")

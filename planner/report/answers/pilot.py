@@ -142,7 +142,9 @@ def document(pilot: Pilot, output: Path | None, within: float | None, left_out: 
     below = [f"{counted(len(later), 'more buffer')}: --explain rows."] * bool(later)
     if pilot.smoothing > 1 and pilot.targets:
         kind = pilot.metric.capitalize()
-        below.append(f"{kind}: mean of the last two rounds. Rounds: until its mean over seeds first met the target.")
+        below.append(
+            f"{kind}: at the end, a mean over seeds. Rounds: until it met the target, at the best rate for them."
+        )
     if any(one.at_nodes for one in pilot.beside):
         below.append("HSL and gossip have no global model: means over the nodes' own models.")
     if any(one.times for one in pilot.beside):

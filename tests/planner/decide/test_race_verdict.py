@@ -57,15 +57,18 @@ def test_the_reference_takes_all_rounds_to_its_own_last_loss(rounds: int) -> Non
 def test_the_interval_of_a_ratio_has_the_seed_of_the_rates_and_is_no_narrower_than_those_on_record() -> None:
     """It was that of a mean over fresh seeds, about the ratio of another seed: one in three held the next pilot's."""
 
-    def rounds(end: float) -> float:
+    def curve(end: float) -> np.ndarray:
+        """By a geometric mean of three, all but the first and the last round."""
+        logs = np.log([1 - r / 6 * (1 - end) for r in range(7)])
+        return np.exp([*logs[:2], *((logs[1:-3] + logs[2:-2] + logs[3:-1]) / 3), (logs[4:].sum()) / 3, logs[-1]])
+
+    def rounds(seeds: np.ndarray) -> float:
         """To where Star-Star ends, between two rounds by logarithms."""
-        curve = np.array([1 - r / 6 * (1 - end) for r in range(7)])
-        curve[-1] = curve[-2:].mean()
-        return float(np.interp(-np.log((0.5 + 1 - 5 / 12) / 2), -np.log(curve), range(7)))
+        return float(np.interp(-np.log(0.5), -np.log(seeds), range(7)))
 
     *_, last = board(star_star=[0.5, 0.5], ring_ring=[0.3, 0.4], star_ring=[0.45, 0.45]).targets()
-    mean = (0.3 + (0.3 + 0.4) / 2) / 2  # half of the seed of the rates, half of the fresh ones
-    off = np.log([rounds(end) / rounds(mean) for end in (0.3, 0.4, 0.3)])  # rates were chosen with the first
+    mean = (curve(0.3) + (curve(0.3) + curve(0.4)) / 2) / 2  # half of the seed of the rates, half of the fresh ones
+    off = np.log([rounds(curve(end)) / rounds(mean) for end in (0.3, 0.4, 0.3)])  # rates were chosen with the first
     half = 1.8856 * np.sqrt(off @ off / 2 * (1 + 1 / 3))  # Student's, 80 %, two degrees of freedom
     found = last.ratios["ring-ring"]
     assert found.value == pytest.approx(rounds(mean) / 6, rel=1e-6)

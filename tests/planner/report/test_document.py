@@ -210,8 +210,9 @@ def test_the_legend_explains_a_question_mark_behind_any_assumption(assumed: str)
 
 
 def test_one_round_is_no_plural() -> None:
-    answer = planner.recommend(pilot="examples/digits_pilot.json", link_sharing="per-client")
-    assert "Ring-Ring needs 1 round and Star-Star 8." in " ".join(answer.explain("break-even").split())
+    told = {"rounds": 4, "link_sharing": "per-client", "server_link": "wan"}
+    answer = planner.recommend(pilot="examples/digits_pilot.json", **told)
+    assert "Ring-Ring needs 1 round and Star-Star 4." in " ".join(answer.explain("break-even").split())
 
 
 def test_a_line_does_not_begin_with_per_cent() -> None:
