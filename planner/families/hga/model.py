@@ -81,6 +81,7 @@ class Reach:
     eta_g: float | None = None
     eta_sub: float | None = None
     terms: Mapping[str, float] = field(default_factory=dict)  # terms of the bound there, after these steps
+    bound: str = THEOREM  # id of the bound whose steps they are
 
 
 def durations(times: Sequence[float], jitter: float, seed: int) -> Duration:

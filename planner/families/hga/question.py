@@ -10,15 +10,16 @@ from hflbounds.topology import tier_symbols
 from planner.decide import tuning
 from planner.decide.clocked import Clocked, clocked, tasks
 from planner.errors import NoAnswerError, ScenarioError
-from planner.families.hga.model import Pace, Reach, durations, pace, reach
+from planner.families.hga.model import MAX_STEPS, Pace, Reach, durations, pace, reach
 from planner.io.text import number
 from planner.io.wording import join, title
-from planner.predict.question import Question, ask, with_default_order
+from planner.predict.question import Question, ask, ceil_rounds, with_default_order
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_duration, parse_duration
 
 MAX_REGIONS = 200
 ALL_BUFFERS = 12  # up to as many regions every buffer is tried
+STAR = "star-star"  # regions and their clients
 FACTORS = (1e-6, 1e6)  # how many times as slow a region may be
 
 
@@ -120,7 +121,7 @@ def solve(scenario: Scenario, settings: Settings) -> Answer:
     if asked.target is None:
         defined_by = (
             f"what the bound of synchronous {title(asked.reference)} guarantees after {asked.horizon:,.0f} rounds; "
-            "buffers, of all too, by another bound"
+            "smaller buffers by another bound"
         )
     if settings.max_staleness is not None:
         timed = max(allowed, key=lambda b: (b.pace.updates_per_second, b.size))
@@ -148,7 +149,7 @@ def _regional(scenario: Scenario) -> Question:
         raise ScenarioError(_partial(scenario))
     if scenario.network.tiers != 2:
         raise ScenarioError("--tiers: without a server in each region there is nothing asynchronous. Leave it out.")
-    if scenario.topologies and "star-star" not in scenario.topologies:
+    if scenario.topologies and STAR not in scenario.topologies:
         raise ScenarioError("--tiers: regions and their clients are stars here. Leave it out.")
     if scenario.network.timer is not None:
         raise ScenarioError(
@@ -246,7 +247,7 @@ def _of_each(option: str, text: str, regions: int) -> list[str]:
 def constants(question: Question, rounds: float | None = None) -> dict[str, float]:
     """What the theorem needs but the buffer: its letters for the scenario's quantities."""
     v = question.values
-    fewest = question.of_bounds("star-star")["M"]  # what the clients of any region are worth at least
+    fewest = question.of_bounds(STAR)["M"]  # what the clients of any region are worth at least
     inside = {"R_sub": v["P"] if rounds is None else rounds, "sigma_s": v["sigma"] / math.sqrt(fewest)}
     return {"L": v["L"], "A": v["A"], "M": v["G"], **inside, "sigma_g": v["delta"]}
 
@@ -259,9 +260,17 @@ def late(clock: Pace) -> dict[str, float]:
 def _buffer(
     question: Question, clock: Pace, each: Sequence[tuple[float, float]], rounds: float | None = None
 ) -> Buffer:
-    """A buffer by its clock; ``each`` is time and traffic of a task of every region."""
+    """A buffer by its clock; ``each`` is time and traffic of a task of every region.
+
+    A buffer of all is the synchronous server, for which the bound of Star-Star holds too: the smaller number is taken.
+    """
     assert question.target is not None  # noqa: S101 - see tuning.with_one_target
     found = reach(question.target, {**constants(question, rounds), **late(clock)})
+    if clock.buffer == len(each):
+        values = question.values if rounds is None else {**question.values, "P": rounds}
+        steps = float(question.predictor.rounds_to(question, STAR, question.target, values))
+        if steps <= (found.steps or MAX_STEPS):
+            found = Reach(ceil_rounds(steps), found.floor, bound=question.bounds[STAR].id)
     if clock.silent:
         found = Reach(None, found.floor, "a region delivered nothing, so that its staleness is unknown")
     traffic = sum(share * amount for share, (_, amount) in zip(clock.shares, each, strict=True))

@@ -382,12 +382,12 @@ def _warnings(answer: Answer) -> Iterator[str]:
     yield from (one for one in said if not (timed and one.startswith("Time and traffic stand on")))
     if question.values["K"] > 1:
         yield (
-            "The theorem counts each round inside a region as one gradient step of its clients' mean, for every K "
-            f"(here {question.values['K']:g}). FedDyn's and other local steps are not analysed."
+            "The bound of smaller buffers takes a round inside a region for one gradient step, whatever K is (here "
+            f"{question.values['K']:g}). FedDyn's and other local steps are not analysed."
         )
     if question.values["zeta"]:
         yield (
-            "Heterogeneity between the clients of a region (zeta) does not enter the theorem. Its sigma_g, here delta, "
+            "Heterogeneity between the clients of a region (zeta) does not enter that bound. Its sigma_g, here delta, "
             "must bound each region's distance everywhere."
         )
     if scenario.availability is not None:
@@ -444,11 +444,10 @@ def _about_printed(answer: Answer) -> Iterator[str]:
 def _basis(answer: Answer) -> Iterator[str]:
     scenario, settings, c = answer.scenario, answer.settings, constants(answer.question)
     yield f"The target: {answer.defined_by or 'given'}."
-    if answer.defined_by:
-        yield (
-            f"That bound is that of `recommend --predictor bound`, and the steps are those of {THEOREM}. With a buffer "
-            f"of all they need not be {answer.scenario.number('R'):,.0f}, which is no gain or loss."
-        )
+    yield (
+        f"Steps are those of {THEOREM}. A buffer of all is the synchronous server, for which that of `recommend "
+        "--predictor bound` holds too. The smaller number is shown."
+    )
     if settings.region_times is not None and scenario.known["model_size"].origin == "default":
         yield f"Traffic in --json is for an assumed model of {format_size(scenario.number('model_size'))}."
     yield (
@@ -464,7 +463,7 @@ def _basis(answer: Answer) -> Iterator[str]:
     jitter = f"jitter {settings.jitter:g}, seed {scenario.seed}" if settings.jitter else "without jitter"
     yield (
         f"The clock: {min(b.pace.steps for b in answer.buffers):,} steps or more of each buffer, {jitter}."
-        " Delays are the largest seen, not the largest possible. A buffer of all is the synchronous server."
+        " Delays are the largest seen, not the largest possible."
     )
     if told := scenario.assumed(LEARNED):
         yield f"Not given, so assumed: {told}."
