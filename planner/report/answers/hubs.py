@@ -73,20 +73,25 @@ def answered(found: Answer) -> Hubs:
             "basis": _basis(found),
         },
     )
+    verdict, ahead = _verdict(found, rows), ""
+    if (local := _local(found)) is not None and "el-local" in verdict.best and local.rounds < found.hubs.rounds:
+        [runs] = verdicts("hsl-nodes")
+        edges = f"here {found.hubs.edges:,.0f} against {local.edges:,.0f}"
+        ahead = f"hubs beat EL-Local in {runs.holds} of {runs.of} equal-edge runs ({edges})"
     return Hubs(
-        **shared,
+        **shared | {"evidence": tuple(one.replaced(weak=ahead) for one in shared["evidence"])},
         objective=scenario.objective,
         metric="gradient",
         target=target(question.setting.target, "mean squared gradient", server),
-        verdict=_verdict(found, rows),
+        verdict=verdict,
         rows=rows,
         hubs=_data(found),
-        next=tuple(_next(found)),
+        next=tuple(_next(found, race=bool(ahead))),
     )
 
 
-def _next(found: Answer) -> Iterator[NextStep]:
-    """Ask for an assumed limit and for links where they decide; try all of a number of hubs where some were."""
+def _next(found: Answer, race: bool) -> Iterator[NextStep]:
+    """Ask for an assumed limit and for links where they decide; race, or try all of a number of hubs."""
     scenario = found.question.scenario
     if found.unlimited is not None and _beside(found, found.unlimited)["ratio"] < 1 - NEAR:
         yield NextStep(argv=("--per-hub", "NUMBER"), why="How many models may a hub handle in a round?", asks=True)
@@ -95,7 +100,10 @@ def _next(found: Answer) -> Iterator[NextStep]:
             unknown = [(option, word) for key, option, word in options if scenario.known[key].origin == "default"]
             if unknown:
                 yield NextStep(argv=tuple(word for pair in unknown for word in pair), why=why, asks=True)
-    if not found.found.every and found.found.alone:
+    if race:
+        argv = ("hfl-plan", "pilot", "HOOK.py", "--systems", "trees,hsl,gossip", "--edges", f"{found.hubs.edges:.0f}")
+        yield NextStep(argv=argv, why="measures both at as many edges, where runs and the bound disagree")
+    elif not found.found.every and found.found.alone:
         yield NextStep(argv=("...", "--hubs", str(found.budgets.n_h)), why="tries every number of nodes for a hub")
 
 
@@ -134,13 +142,15 @@ def _changes(answer: Hubs) -> Iterator[str]:
 
 def _rows(found: Answer) -> tuple[Communication, ...]:
     hubs = _row(found.hubs, counted(found.budgets.n_h, "hub"))
-    return (hubs, *(_row(one, one.protocol) for one in found.others))
+    sent = (f"to {counted(int(one.models_of_a_node / 2), 'other')}" for one in found.others[:-1])
+    named = zip(found.others, (*sent, "trusted"), strict=True)  # the last is a server
+    return (hubs, *(_row(one, f"{one.protocol}, {how}") for one, how in named))
 
 
 def _row(one: Protocol, name: str) -> Communication:
     return Communication(
         id=one.protocol.lower().replace(" ", "-"),
-        title=f"{name}, {one.budgets}" if one.protocol.startswith("EL") else name,
+        title=name,
         **amounts(one.rounds, one),
         edges=one.edges,
         models_of_a_node=one.models_of_a_node,
@@ -160,10 +170,7 @@ def _verdict(found: Answer, rows: Sequence[Communication]) -> Verdict:
     ratio, oracle, server = (taken.get(name, math.inf) for name in ("EL-Local", "EL-Oracle", "FedAvg"))
     if oracle < min(ratio, 1 + NEAR):
         tie = f", a tie within {percent(NEAR)}" if oracle > 1 - NEAR else ""
-        drawn = (
-            " With a trusted coordinator that draws its graph, EL-Oracle takes "
-            f"{times(oracle)} the {aim} of the hubs{tie}."
-        )
+        drawn = f" With a trusted coordinator, EL-Oracle takes {times(oracle)} the {aim} of the hubs{tie}."
     local = _local(found)
     if local is not None and ratio < 1 + NEAR:
         other = next(row for row in rows if row.id == "el-local")
