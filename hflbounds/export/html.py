@@ -86,10 +86,11 @@ def _bound(statement: Statement, style: Style) -> str:
         out.append(f"<tr><td>{inline(tex)}</td><td>{_said(meaning)}</td><td>{given}</td></tr>")
     out += [f"<tr><td>{inline(t)}</td><td>{wording.html(m)}</td><td></td></tr>" for t, m in statement.functions]
     out.append("</table>")
-    value = statement.value
+    value = None if statement.valued is None else statement.valued.value
     if value is not None:
         total = number(value.total) if value.total is not None else power_of_ten(value.log10 or 0)
-        out.append(f"<p>At these numbers the right-hand side is {inline(total)}.</p>")
+        step = f", least at {inline(', '.join(least))}" if (least := statement.least_at.values()) else ""
+        out.append(f"<p>At these numbers the right-hand side is {inline(total)}{step}.</p>")
     out += [
         "<ul>",
         *(f"<li>{_said(wording.capital(said))}</li>" for said in statement.assumptions),

@@ -97,7 +97,7 @@ def _bound(statement: Statement, style: Style) -> str:
             rows += [rf"  {name} &= {first}", *(rf"  &\qquad {part}" for part in others)]
         lines += ["with", r"\begin{align*}", " \\\\\n".join(rows), r"\end{align*}"]
     if statement.numbers:
-        lines += ["", *_numbers(statement), *(f"% {line}" for line in _valued(statement))]
+        lines += ["", _numbers(statement)]
     named = [*((tex, meaning) for _, tex, meaning in statement.symbols), *statement.functions]
     letters = "; ".join(f"${tex}$: {_said(meaning)}" for tex, meaning in named)
     lines += ["", rf"\emph{{Letters.}} {letters}."]
@@ -152,30 +152,33 @@ def _equation(statement: Statement, style: Style, label: str) -> list[str]:
     return [*begin, r"\begin{split}", " \\\\\n".join(rows), r"\end{split}", r"\end{equation}"]
 
 
-def _numbers(statement: Statement) -> list[str]:
-    letters = {name: tex for name, tex, _ in statement.symbols}
-    at = ", ".join(f"${letters[name]} = {number(value)}$" for name, value in statement.numbers.items())
-    value = statement.value
-    if value is None:
-        return [f"Here {at}."]
+def _numbers(statement: Statement) -> str:
+    letters, least = {name: tex for name, tex, _ in statement.symbols}, statement.least_at
+    given = {name: value for name, value in statement.numbers.items() if name not in least}
+    at = ", ".join(f"${letters[name]} = {number(value)}$" for name, value in given.items())
+    there = statement.valued
+    if there is None or there.value is None:
+        return f"Here {at}."
+    value = there.value
     if value.total is None:
         shown = "beyond all numbers" if value.log10 is None else f"${power_of_ten(value.log10)}$"
     else:
         shown = f"${number(value.total)}$"
-    return [f"At {at} the right-hand side is {shown}."]
+    step = f", least at ${', '.join(least.values())}$" if least else ""
+    return f"At {at} the right-hand side is {shown}{step}."
 
 
 def _valued(statement: Statement) -> list[str]:
     """The value for a comment, with the step and letters that nobody gave and that make it least."""
-    there = statement if statement.value is not None else statement.best
+    there = statement.valued
     if there is None or there.value is None:
         return []
-    value, given = there.value, statement.style.values
+    value = there.value
     if value.total is not None:
         shown = f"{value.total:.6g}"
     else:
         shown = "beyond float64" if value.log10 is None else f"10^{value.log10:.6g}"
-    chosen = ", ".join(f"{name} = {there.numbers[name]:.6g}" for name in there.chosen if name not in given)
+    chosen = ", ".join(f"{name} = {there.numbers[name]:.6g}" for name in statement.least_at)
     return [f"The right-hand side is {shown}{f', least at {chosen}' if chosen else ''}."]
 
 

@@ -37,10 +37,11 @@ def _bound(statement: Statement, style: Style) -> str:
     for heading, items in lists:
         if items:
             out += ["", heading, "", *(f"- {item}" for item in items)]
-    value = statement.value
+    value = None if statement.valued is None else statement.valued.value
     if value is not None:
         total = number(value.total) if value.total is not None else power_of_ten(value.log10 or 0)
-        out += ["", f"At these numbers the right-hand side is ${total}$:", ""]
+        step = f", least at ${', '.join(least)}$" if (least := statement.least_at.values()) else ""
+        out += ["", f"At these numbers the right-hand side is ${total}${step}:", ""]
         out += [f"- {wording.markdown(words(name))}: ${number(term)}$" for name, term in value.terms.items()]
     notes = statement.errata(grave=True)
     if notes:

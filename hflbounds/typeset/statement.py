@@ -304,8 +304,10 @@ class Statement:
         return [name for name in self.numbers if name == "eta_eff" or name in map(str, self.bound.free)]
 
     @cached_property
-    def best(self) -> Statement | None:
-        """This statement at the step that makes it least, where that alone has no number, and there is one."""
+    def valued(self) -> Statement | None:
+        """This statement where it has a value; at the step that makes it least, where that alone has no number."""
+        if self.value is not None:
+            return self
         free = {str(symbol) for symbol in self.bound.free}
         missing = {*self.bound.needs} - {*self.numbers} - free
         if missing != {"eta_eff"} or self.bound.chain is None:
@@ -316,6 +318,15 @@ class Statement:
             return None if found.value is None else found
         except (ArithmeticError, ConditionError, DomainError, TypeError):  # no step is least, or none is allowed
             return None
+
+    @property
+    def least_at(self) -> dict[str, str]:
+        """LaTeX of what has no number in the style, with that which makes the value least, by names."""
+        there = self.valued
+        if there is None:
+            return {}
+        named = {name: f"{tex} = {number(there.numbers[name])}" for name, tex, _ in self.symbols}
+        return {name: named[name] for name in there.chosen if name not in self.style.values}
 
     def errata(self, grave: bool = False) -> list[tuple[Erratum, str, str]]:
         """Each erratum about this bound or its family, with what is printed and what is supported, as prose.

@@ -62,7 +62,8 @@ def listed(asked: str, paper: str | None, status: str | None, metric: str | None
     ]
     table = Table(tuple(map(Column, ("id", "status", "constants", "bounded quantity"))), tuple(rows))
     titles = Section.said("titles", "Titles", (f"{b.id}: {said(b.title)}" for b in found))
-    verdict = f"{len(found)} of {len(bounds)} bounds."
+    first = " For a fleet, begin with --search hflbounds.exact: explicit constants, all four topologies."
+    verdict = f"{len(found)} of {len(bounds)} bounds.{first * (len(found) == len(bounds))}"
     following = ("hfl-plan bounds show ID", "... --search WORDS")
     answer = listing("bounds-list", verdict, {"of": len(bounds)}, entries, next=following)
     return brief(answer, table, sections=[titles], kind="Bounds")

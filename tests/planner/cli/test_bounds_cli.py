@@ -63,6 +63,15 @@ def test_list_filters(plan, words: list[str], fits) -> None:
     assert [entry["id"] for entry in document["rows"]] == [b.id for b in catalogue().values() if fits(b)]
 
 
+def test_a_list_of_all_bounds_says_where_to_begin(plan) -> None:
+    """It had the first fifteen of the catalogue, and none of them is what a fleet is ranked by."""
+    first = " ".join(plan("list")[1].partition("  id")[0].split())
+    words = re.search(r"begin with (--search [a-z.]+):", first)[1].split()
+    found = [row["id"] for row in json.loads(plan("list", *words, "--json")[1])["rows"]]
+    assert "hflbounds.exact.star-star" in found and len(found) == 12  # four topologies; fixed, random, partial
+    assert "begin" not in plan("list", *words)[1]
+
+
 @pytest.mark.parametrize(
     ("words", "fits"),
     [
@@ -439,6 +448,13 @@ def test_letters_that_are_chosen_stand_beside_the_step(plan) -> None:
         assert bound(**point, eta_eff=step, lam=other) > total
     comment = plan("export", *FREE, *CONSTANTS, "--bare")[1].splitlines()[2]
     assert comment == f"% The right-hand side is {total:.6g}, least at eta_eff = {step:.6g}, lam = {lam:.6g}."
+    for form in ("latex", "markdown"):  # in the document, where it was a comment that no page has
+        shown = re.sub("[$]", "", plan("export", *FREE, *CONSTANTS, "--format", form)[1])
+        [line] = [line for line in shown.splitlines() if "the right-hand side is" in line]
+        assert not line.startswith("%")
+        value = f"the right-hand side is {total:.6g}, least at \\tilde\\eta = {step:.6g}, \\lambda = {lam:.6g}"
+        assert line.rstrip(".:").endswith(value)
+    assert f">{total:.6g}<" in plan("export", *FREE, *CONSTANTS, "--format", "html")[1]
     given = plan("show", *FREE, *CONSTANTS, "--set", "eta_eff=0.1")[1]
     lam = float(re.search(r"\blam = ([\d.]+)", given)[1])
     assert all(
