@@ -351,7 +351,7 @@ def _held(answer: Answer, one: Sensitivity | None = None) -> str:
     regrouped = searched and answer.scenario["G"].source.startswith(SEARCHED)
     zeta, delta = (float(answer.scenario[name].value or 0.0) if regrouped else 0.0 for name in ("zeta", "delta"))
     data = f" -H zeta={zeta:.4g},delta={delta:.4g}" if regrouped else ""
-    return f" (at {target_option(float(target.value))}{data})" if target.origin == "derived" else ""
+    return f" (with {target_option(float(target.value))}{data})" if target.origin == "derived" else ""
 
 
 def _in_words(answer: Answer, known: Sequence[Sensitivity]) -> Iterator[str]:

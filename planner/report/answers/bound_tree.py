@@ -128,5 +128,5 @@ def recursive_in(form: str, asked: Sequence[str]) -> str:
     """
     options.known("--format", form, SUFFIXES.values())
     if asked:
-        raise ScenarioError(f"{asked[0]}: the statement for all trees does not heed it. Leave it out.")
+        raise ScenarioError(f"{asked[0]}: the statement for all trees does not take it. Leave it out.")
     return recursion.render(form)

@@ -263,7 +263,7 @@ def exported(
     spelled = {"letters": "--letter", "values": "--set"}
     for name in (n for n, used in given.items() if used not in (False, None) and n not in takes(form)):
         able = ", ".join(other for other in formats() if name in takes(other))
-        raise ScenarioError(f"{spelled.get(name, f'--{name}')}: {form} does not heed it; {able} would.")
+        raise ScenarioError(f"{spelled.get(name, f'--{name}')}: {form} does not take it; {able} would.")
     label = asked.get("label")
     if label is not None and not re.fullmatch(r"[A-Za-z0-9:._-]+", label):
         raise ScenarioError(f"--label: {label!a:.60} may have letters, digits and : . _ - only. Write eq:drift.")

@@ -334,7 +334,7 @@ def _verdict(data: Mapping[str, Any], rows: Sequence[Gain], why: str) -> Verdict
     if undecided and set(asked.before) & set(asked.after):
         stays = f"{names_or(asked.after)} stays first ({'; '.join(undecided)})"
     same = abs(asked.gain) <= effect["resolution"]
-    cost = "at the same cost" if same else f"and new groups take {percent(-asked.gain)} more {asked.id}"
+    cost = f"and new groups take {'the same' if same else f'{percent(-asked.gain)} more'} {asked.id}"
     cost += ", within the predictor's error" * asked.within_error
     text = f"Not worth {doing} for {asked.id}: {stays}, {cost}."
     return Verdict(status="not-worth-it", best=asked.before, text=text)

@@ -185,7 +185,7 @@ def test_a_target_that_would_be_refused_is_not_given_beside_a_count() -> None:
     asked = {"config": "examples/consortium.toml", "network": "geant", "sites": "examples/consortium.csv"}
     asked |= {"uplink": "100Mbit/s", "downlink": "1Gbit/s", "step_time": "30ms"}
     by_loss, by_accuracy = (
-        re.search(r"K = 310 -> Star-Star leads( \(at --target ([\d.]+)\))?;", " ".join(str(found).split()))
+        re.search(r"K = 310 -> Star-Star leads( \(with --target ([\d.]+)\))?;", " ".join(str(found).split()))
         for found in (planner.recommend(**asked, metric=metric) for metric in ("loss", "accuracy"))
     )
     assert by_loss is not None and planner.recommend(**asked, target=by_loss[2], details=False).rows
