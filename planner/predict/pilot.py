@@ -9,7 +9,7 @@ import numpy as np
 
 from hflbounds.topology import branches
 from planner.errors import ScenarioError
-from planner.io.wording import title
+from planner.io.wording import join, title
 from planner.predict.predictors.piloted import FURTHEST, NEAR, Piloted
 
 if TYPE_CHECKING:
@@ -138,18 +138,19 @@ def _same_fleet(question: Question, pilot: Pilot) -> None:
     there = [(one.passes, passes) for one, passes in zip(symbols, fleet.passes, strict=True) if one.passes]
     there += [("K", fleet.local_steps)]
     if question.members is None and fleet.children is None:
-        there = [(one.size, size) for one, size in zip(symbols, fleet.sizes, strict=True)] + there
-        there += [(one.drawn, drawn) for one, drawn in zip(symbols, fleet.drawn, strict=True)]
+        pairs = [*zip(symbols, fleet.sizes, fleet.drawn, strict=True)]
+        some = [(one.drawn, n) for one, size, n in pairs if n < size or values[one.drawn] < values[one.size]]
+        there = [*((one.size, size) for one, size, _ in pairs), *some, *there]
     else:
         _same_nodes(question, fleet)
-    for name, number in there:
-        if values[name] != number:
-            own = question.depth == 2 or name == "K"  # has an option
-            way = f"Give --{name} {number}, not a range" if own else "Leave the tiers out to take the pilot's fleet"
-            raise ScenarioError(
-                f"--pilot: it has {name} = {number}, and this fleet has {values[name]:g}. {way}, or run `hfl-plan "
-                "pilot` on this fleet."
-            )
+    if wrong := [(name, number) for name, number in there if values[name] != number]:
+        way = "Leave the tiers out to take the pilot's fleet"
+        if question.depth == 2 or wrong == [("K", fleet.local_steps)]:  # have options
+            way = "Give " + " ".join(f"--{name} {number}" for name, number in wrong)
+        raise ScenarioError(
+            f"--pilot: it has {join([f'{name} = {number}' for name, number in wrong])}, and this fleet has "
+            f"{join([f'{values[name]:g}' for name, _ in wrong])}. {way}, or run `hfl-plan pilot` on this fleet."
+        )
     drawn = fleet.drawn != fleet.sizes
     if not drawn and fleet.order != question.order:
         raise ScenarioError(

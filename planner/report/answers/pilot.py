@@ -181,6 +181,8 @@ def _rows(pilot: Pilot) -> Iterator[dict[str, Any]]:
 
 def _verdicts(pilot: Pilot) -> Iterator[str]:
     yield _verdict(pilot)
+    if pilot.verdict.status in ("best", "toss-up"):
+        yield "Rounds differ in time: `recommend` (Next) ranks by it."
     if pilot.verdict.ahead:
         ahead = join([one.title for one in pilot.beside if one.id in pilot.verdict.ahead])
         yield f"Ahead of all trees after as many rounds: {ahead}. Their rounds may take another time."

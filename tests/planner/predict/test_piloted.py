@@ -231,7 +231,9 @@ def test_the_clock_decides_with_measured_rounds(pilot: Path) -> None:
 @pytest.mark.parametrize(
     ("fleet", "said"),
     [
-        ({"G": 5, "M": 4}, "it has G = 4, and this fleet has 5. Give --G 4, not a range"),
+        ({"G": 5, "M": 4}, "it has G = 4, and this fleet has 5. Give --G 4, or run"),
+        ({"G": 8, "M": 20}, "it has G = 4 and M = 4, and this fleet has 8 and 20. Give --G 4 --M 4, or run"),
+        ({"G": 8, "M": 4, "S2": 3}, "G = 4 and S2 = 4, and this fleet has 8 and 3. Give --G 4 --S2 4, or run"),
         ({"G": 4, "M": 2}, "it has M = 4, and this fleet has 2"),
         ({"G": 4, "M": 4, "K": 3}, "it has K = 2, and this fleet has 3"),
         ({"G": 4, "M": 4, "P": 2}, "it has P = 1, and this fleet has 2"),
