@@ -68,8 +68,10 @@ def target_of(word: str) -> Target:
     return known[word]
 
 
-def export(plan: Plan, target: Target, folder: Path, told: Mapping[str, Any] | None = None) -> Exported:
-    """Write the project of a plan into a new folder, with its scenario if its tables as ``told`` are known.
+def export(
+    plan: Plan, target: Target, folder: Path, told: Mapping[str, Any] | None = None, *, left: bool = False
+) -> Exported:
+    """Write the project of a plan into a new folder, if not ``left``, with its scenario if its tables are ``told``.
 
     Raises:
         ScenarioError: If the target cannot run the plan, or there is something in the folder.
@@ -95,7 +97,8 @@ def export(plan: Plan, target: Target, folder: Path, told: Mapping[str, Any] | N
         over_own_links=_over_own_links(plan, priced),
         notes=_notes(plan, target, planned, priced),
     )
-    write_folder(folder, {**project(plan, target, answer), **beside})
+    if not left:
+        write_folder(folder, {**project(plan, target, answer), **beside})
     return answer
 
 
@@ -166,8 +169,12 @@ def _check(plan: Plan, target: Target) -> None:
 
 def _notes(plan: Plan, target: Target, planned: Price, priced: Price | None) -> tuple[str, ...]:
     """Say what the target does not do as planned."""
-    said = list(target.says)
-    said[:0] = _undecided(plan)
+    said = []
+    if plan.scenario.availability is not None:  # first, as the page shows one of these
+        said.append("Clients are waited for: what to do where one does not come (availability) is not exported.")
+    if not plan.scenario.network.whole:
+        said.append("Models are sent whole: their compression is not exported.")
+    said += [*_undecided(plan), *target.says]
     if priced is not None:
         now, then = (
             f"{format_duration(p.time_seconds)} and {format_size(p.traffic_bytes)}"
@@ -184,10 +191,6 @@ def _notes(plan: Plan, target: Target, planned: Price, priced: Price | None) -> 
             among = plan.row.id in priced.best and {*priced.best} < {*planned.best}
             how = "That narrows the toss-up" if among else "The recommendation changes"
             said.append(f"{how}: on this network {best} is best by {plan.answer.objective}.")
-    if plan.scenario.availability is not None:
-        said.append("Clients are waited for: what to do where one does not come (availability) is not exported.")
-    if not plan.scenario.network.whole:
-        said.append("Models are sent whole: their compression is not exported.")
     if not plan.weights and len(set(Counter(plan.clients.values()).values())) > 1:
         said.append("Groups have different numbers of clients; the prediction is for groups of one size.")
     return tuple(said)

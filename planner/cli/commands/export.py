@@ -9,6 +9,7 @@ import typer
 from typer import Argument, Option
 
 from planner.cli.options import Said
+from planner.cli.output import Asked
 
 if TYPE_CHECKING:
     from planner.io.listings import Listing
@@ -28,6 +29,7 @@ def export(  # reason: one parameter for every option
         Path | None, Option("--groups-file", help="CSV group,client with names [the file of label counts]")
     ] = None,
     output: Annotated[Path | None, Option("--output", "-o", metavar="DIR", help="new folder [required]")] = None,
+    asked: Asked = Asked(),  # noqa: B008 - frozen
 ) -> Listing:
     """Export a project that runs a plan on your own task.
 
@@ -39,8 +41,9 @@ def export(  # reason: one parameter for every option
     """
     if output is None:
         raise typer.BadParameter("--output: is missing. Name a new folder: -o my-project")
+    left = asked.explain is not None and output.is_dir() and any(output.iterdir())  # what was written is explained
     from planner.cli.saved import asked_of
     from planner.report.answers.export import document, exported
 
     scenario, told, answer = asked_of(source, said)
-    return document(exported(scenario, told, to, topology, rate, groups, output, answer))
+    return document(exported(scenario, told, to, topology, rate, groups, output, answer, left=left), left=left)

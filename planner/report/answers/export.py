@@ -26,8 +26,10 @@ def exported(  # reason: an option each
     groups: Path | None,
     folder: Path,
     saved: Recommendation | None,
+    *,
+    left: bool = False,
 ) -> Exported:
-    """Write the project of a scenario, whose tables were ``told``; a ``saved`` answer is to be the same now.
+    """Write the project of a scenario, whose tables were ``told``, if not ``left``; ``saved`` is the same now.
 
     Raises:
         NoAnswerError: If there is no answer, or the folder cannot be written.
@@ -40,11 +42,11 @@ def exported(  # reason: an option each
     made = plan(scenario, topology, rate, groups)
     if saved is not None:
         unchanged(saved, made.answer)
-    return export(made, target, folder, told)
+    return export(made, target, folder, told, left=left)
 
 
-def document(answer: Exported) -> Listing:
-    """Say what was written, what it costs there, and what differs from the plan."""
+def document(answer: Exported, *, left: bool = False) -> Listing:
+    """Say what was written, or would be were the folder not ``left``, its costs, and what differs from the plan."""
     prices = (
         ("planned", answer.planned),
         (f"run by {answer.target}{', own links' * answer.over_own_links}", answer.priced),
@@ -53,8 +55,9 @@ def document(answer: Exported) -> Listing:
     columns = (Column(""), Column("time", "duration"), Column("traffic", "size"), Column("best topology"))
     rows = tuple((name, p.time_seconds, p.traffic_bytes, ", ".join(map(title, p.best))) for name, p in known)
     table = Table(columns, rows, label="Price of the plan", apart=False, indent=2)
+    wrote = f"{answer.folder} exists and is left as it is" if left else f"Wrote {answer.folder}"
     text = (
-        f"Wrote {answer.folder}: {title(answer.topology)} for {counted(answer.clients, 'client')}, "
+        f"{wrote}: {title(answer.topology)} for {counted(answer.clients, 'client')}, "
         f"{counted(answer.rounds, 'round')}, rate {answer.rate:.3g} ({answer.rate_from})."
     )
     listed = [{"part": name, **price.to_json()} for name, price in known]

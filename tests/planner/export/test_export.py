@@ -398,6 +398,20 @@ def test_a_folder_that_holds_something_stays_as_it_is(tmp_path: Path) -> None:
     assert (written(tmp_path / "empty", **FLEET) / "plan.toml").exists()
 
 
+def test_the_page_has_a_dropped_availability_first_and_what_is_in_a_folder_is_explained_without_writing(
+    tmp_path: Path, plan: Any
+) -> None:
+    words = ("export", "--G", "3", "--M", "2", "--rounds", "30", "--availability", "85%", "--set", "plan.draws=0", "-o")
+    code, page, _ = plan(*words, str(tmp_path / "run"))
+    assert code == 0 and "Warning  Clients are waited for" in page and "--explain warnings" in page
+    kept = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    code, explained, err = plan(*words, str(tmp_path / "run"), "--explain")
+    assert (code, err) == (0, "") and {path: path.read_bytes() for path in kept} == kept
+    assert (
+        "run exists and is left as it is: Star-Ring" in " ".join(explained.split()) and "Nothing is sent" in explained
+    )
+
+
 def test_a_scenario_and_a_run_of_it_give_the_same_plan(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
