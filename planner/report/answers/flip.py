@@ -345,11 +345,11 @@ def _place(found: Phase, x: float, y: float) -> str:
 
 
 def _at(found: Phase) -> tuple[int, int] | None:
-    """The cell that the scenario falls into, upwards and across; None where it lies beyond them."""
+    """The cell nearest to the scenario by ratio, upwards and across; None where it lies beyond them."""
     cell = []
     for axis in (found.y, found.x):
         if not axis.values[0] <= axis.now <= axis.values[-1]:
             return None
-        apart = [abs(value - axis.now) / value for value in axis.values]
+        apart = [max(value / axis.now, axis.now / value) for value in axis.values]
         cell.append(apart.index(min(apart)))
     return cell[0], cell[1]

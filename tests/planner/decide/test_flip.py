@@ -975,6 +975,8 @@ def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
     code, out, err = run(*BASE, "--map", "G,M", "--cells", "5", capsys=capsys, monkeypatch=monkeypatch)
     assert (code, err) == (0, "")
     assert "[] the scenario: G 6, M 10, in the cell of G " in out
+    out = run(*BASE, "--M", "20", "--map", "M=15:27,G=5:7", "--cells", "2", capsys=capsys, monkeypatch=monkeypatch)[1]
+    assert "M 20, G 6, in the cell of M 15, G 7" in out  # 20/15 < 27/20 and 7/6 < 6/5
     code, out, err = run(*BASE, "--map", "G,M", "--cells", "5", "--json", capsys=capsys, monkeypatch=monkeypatch)
     document = json.loads(out, parse_constant=lambda word: pytest.fail(word))
     found = document["flip_map"]
