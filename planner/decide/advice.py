@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from hflbounds.topology import tier_symbols
-from planner.decide import participation
+from planner.decide import participation, settings
 from planner.decide.explain import by_samples
 from planner.decide.recommendation import SHARING, Uncertainty
 from planner.decide.settings import DETECT, ON_FAILURE, POLICY, TIMEOUT, could_be_controlled, in_turns, is_open
@@ -37,7 +37,7 @@ FIRST: Mapping[str, str] = {  # what is said of these in any case, before what v
     TIMEOUT: "the fewest seconds per client that comes; who takes longer is cut off",
     "access": "how fast the links of places to their network are",
 }
-ASK_POLICY = NextStep(argv=("--on-failure", "fail|skip"), why="Does a round go on without a device?", asks=True)
+ASK_POLICY = NextStep(argv=("--on-failure", "fail|skip|timeout"), why="Does a round go on without a device?", asks=True)
 LINK_SHARING = ("--link-sharing", "per-client|per-server")
 RACED = 2  # local steps of a pilot that is asked for none
 LITTLE = 0.1  # a total Sobol index below it is not worth a question
@@ -99,8 +99,7 @@ def steps(
         or any(one.parameter == SHARING and is_open(SHARING, scenario) for one in changes)
     ):
         yield ask_sharing(scenario)
-    policy = scenario.known.get(POLICY)
-    if policy and policy.origin == "default" and any(one.parameter == ON_FAILURE for one in changes):
+    if settings.asks_policy(question, scenario, next(iter(verdict.best), question.reference), changes):
         yield ASK_POLICY
     if any(one.parameter == DETECT and not set(verdict.best) <= set(one.best_beyond) for one in changes):
         yield NextStep(argv=("--set", f"{DETECT}=TIME"), why="When is a device that stays away given up?", asks=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -13,11 +13,11 @@ from planner.cost.round import CostError
 from planner.decide.parameters import Perturbed, moved_by
 from planner.decide.recommendation import SHARING
 from planner.decide.verdict import standing
-from planner.io.answers import Quantity
+from planner.io.answers import Quantity, Sensitivity
 from planner.io.parts import Part, field
 from planner.io.wording import counted
 from planner.predict.question import Question, ask, ceil_rounds
-from planner.scenario.fields import CostMethod, Objective, OnFailure
+from planner.scenario.fields import CLOCKED, CostMethod, Objective, OnFailure
 from planner.scenario.resolve import Scenario
 
 Word = tuple[str, str, str, Question, Objective]
@@ -28,6 +28,7 @@ DETECT, TIMEOUT = "availability.detect", "availability.timeout"
 POLICY, ON_FAILURE = "availability.policy", "on_failure"  # among what is known, and as it is asked for
 OTHER_TURNS = (1.0, 6.0)  # after which a device may be given up too; before one, those are that come
 FAIL_OR_SKIP: frozenset[OnFailure] = frozenset({"fail", "skip"})  # what a ring does where a device stays away
+WORTH = 1.2  # ratio of times of the best from which on it is worth a question which of them is meant
 
 
 class Setting(Part):
@@ -99,6 +100,19 @@ def other_words(question: Question, scenario: Scenario) -> Iterator[Word]:
     if not scenario.partial and scenario.bounds is None and scenario.pilot is None:  # a pilot is of one order
         order: Literal["fixed", "random"] = "random" if scenario.order == "fixed" else "fixed"
         yield "order", scenario.order, order, ask(replace(scenario, order=order)), objective
+
+
+def asks_policy(question: Question, scenario: Scenario, best: str, changes: Iterable[Sensitivity]) -> bool:
+    """Whether what a round does without a device, which nobody said, changes the verdict or the time of the best."""
+    comes = question.availability
+    if comes is None or not question.partly_available or not is_assumed(POLICY, scenario):
+        return False
+    if any(one.parameter == ON_FAILURE for one in changes):
+        return True
+    policies = get_args(OnFailure) if is_assumed(DETECT, scenario) else FAIL_OR_SKIP  # a timeout is another wait
+    every = (replace(question, availability=replace(comes, policy=one, quorum=None)) for one in policies)
+    times = [time for one in every if (time := costs(Perturbed(one), best)["time_seconds"]) is not None]
+    return scenario.objective in CLOCKED and max(times, default=0) > WORTH * min(times, default=0)
 
 
 def in_turns(number: float) -> str:

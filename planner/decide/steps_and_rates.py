@@ -15,7 +15,7 @@ from planner.decide.advice import ASK_POLICY, ask_sharing, assumptions, race, tu
 from planner.decide.compression import about_compression
 from planner.decide.explain import about_footprint, at_most, known_values, target_of
 from planner.decide.recommendation import SHARING
-from planner.decide.settings import ON_FAILURE, POLICY
+from planner.decide.settings import ON_FAILURE, POLICY, asks_policy
 from planner.decide.single_tier import beside, called
 from planner.decide.tuned import MOST_SAID, SPENT, Plan, Rates, Searched, Start, Tuned
 from planner.decide.tuning import Aim, Budget, Choice
@@ -286,7 +286,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         evidence=tuple(orderings.records(at, scenario, predictor_record.of(at))),
         next=(
             *([ask_sharing(scenario)] if shared and aim in CLOCKED else ()),
-            *([ASK_POLICY] if any(one.parameter == ON_FAILURE for one in changed) else ()),
+            *([ASK_POLICY] if asks_policy(at, scenario, chosen.topology, changed) else ()),
             NextStep(argv=race(question, chosen.K, chosen.P), why="measures rounds and rates on your model and data"),
             *(_ranked(asked, chosen) if ranks else ()),
             NextStep(argv=("...", "--explain"), why="all details"),

@@ -554,6 +554,19 @@ def test_what_a_round_does_without_a_device_is_asked_where_nobody_said_it_and_it
         assert "on failure fail?" not in str(other) and "--on-failure fail|skip" not in str(other)
 
 
+@pytest.mark.usefixtures("settings_alone")
+def test_what_a_round_does_without_a_device_is_asked_before_label_counts_where_it_moves_the_time_of_the_best() -> None:
+    told: dict[str, Any] = {"G": 6, "M": 20, "model_size": "12MB", "uplink": "8Mbit/s", "link_sharing": "per-client"}
+    told |= {"heterogeneity": "zeta=4,delta=1", "objective": "time"}
+    answers = {p: planner.recommend(**told, availability="85%", on_failure=p) for p in (None, "skip", "timeout")}
+    assert {one.recommended for one in answers.values()} == {("star-star",)}  # whatever the policy is
+    first, _, cut = (one.row("star-star").time_seconds for one in answers.values())
+    assert first is not None and cut is not None and first > 1.2 * cut
+    asked = {word: "--on-failure fail|skip|timeout" in str(one) for word, one in answers.items()}
+    assert asked == {None: True, "skip": False, "timeout": False}
+    assert "--on-failure" not in str(planner.recommend(**told, availability="99.99%"))  # hardly ever is one waited for
+
+
 @pytest.mark.usefixtures("settings_alone", "all_draws")
 def test_a_setting_that_puts_another_in_front_is_a_change_though_the_toss_ups_share_some() -> None:
     given: dict[str, Any] = {"groups": 10, "clients_per_group": 10, "uplink": "20Mbit/s", "objective": "traffic",
@@ -562,7 +575,7 @@ def test_a_setting_that_puts_another_in_front_is_a_change_though_the_toss_ups_sh
     assert skip.recommended[0] not in answer.recommended and {*skip.recommended} & {*answer.recommended}
     assert ("on_failure", skip.recommended) in [(one.parameter, one.best_beyond) for one in answer.sensitivity]
     assert "on failure skip -> Ring-Ring, Ring-Star or Star-Ring" in " ".join(str(answer).split())
-    assert ("--on-failure", "fail|skip") in [one.argv for one in answer.next if one.asks]
+    assert ("--on-failure", "fail|skip|timeout") in [one.argv for one in answer.next if one.asks]
 
 
 @pytest.mark.usefixtures("settings_alone")
