@@ -135,16 +135,16 @@ def _next(found: Answer) -> Iterator[NextStep]:
     known = found.question.scenario.known
     why, asked = "", tuple[str, ...]()
     predicted = [one for one in (found.best, found.also) if one.verdict == "race first"]
-    race = tuple(_race(found.question, (*predicted, found.best)[0]))
-    if predicted:
-        yield from race
     if {known["zeta"].origin, known["delta"].origin} & {"default"}:
         why, asked = "How much do clients and servers differ?", ("--heterogeneity", "zeta=NUMBER,delta=NUMBER")
     elif known["Ge"].origin == "default":
         why, asked = "How often do edges exchange?", ("--edge-rounds", "NUMBER")
     elif known["mu"].origin == "default":
         why, asked = "How curved are the losses at least?", ("--strong-convexity", "NUMBER")
-    if asked and not (predicted and len(race) > 1):  # a page has room for two
+    race = list(_race(found.question, (*predicted, found.best)[0]))
+    if predicted:
+        yield from race[:1] if asked else race  # the page of what is written names the race, at what is answered
+    if asked:
         yield NextStep(argv=asked, why=why, asks=True)
     if not predicted:
         yield from race
