@@ -58,13 +58,13 @@ def called(name: str) -> str:
 
 
 def unserved(text: str, parameter: str, other: object, passes: object) -> str:
-    """Call a star of stars what it is where a change leaves group servers out, and nothing else tells groups apart.
+    """Add what a star of stars is where a change leaves group servers out, and nothing else tells groups apart.
 
     >>> unserved("it is Star-Star", "tiers", "1", 1), unserved("it is Star-Star", "tiers", "1", 2)
-    ('it is FedAvg', 'it is Star-Star')
+    ('it is Star-Star (FedAvg)', 'it is Star-Star')
     """
     alone = (parameter, other, passes) == ("tiers", "1", 1)
-    return text.replace("Star-Star", called(SINGLE["fedavg"][1])) if alone else text
+    return text.replace("Star-Star", f"Star-Star ({called(SINGLE['fedavg'][1])})") if alone else text
 
 
 @dataclass(frozen=True)

@@ -388,7 +388,7 @@ def change_in(answer: Answer, one: Sensitivity) -> str:
 
 
 def unserved_in(answer: Answer, text: str, parameter: str, other: object) -> str:
-    """Name topologies of an answer as they are called where a change leaves group servers out."""
+    """Add what topologies of an answer are where a change leaves group servers out."""
     return unserved(text, parameter, other, answer.scenario["P"].value if "P" in answer.scenario else None)
 
 

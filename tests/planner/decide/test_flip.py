@@ -466,8 +466,8 @@ def test_settings_are_looked_at_where_all_tie_and_without_servers_stars_are_feda
     given |= {"settings": {f"network.server_link.{part}": "10Mbit/s" for part in ("up", "down")}}
     short, whole = planner.recommend(**given), planner.flip(**given)
     assert len(short.verdict.best) == 4
-    assert "--tiers 1 (clients send to the top) -> FedAvg\n" in str(short)
-    assert "leaving out group servers makes it FedAvg. " in " ".join(str(whole).split())
+    assert "--tiers 1 (clients send to the top) -> Star-Star (FedAvg)\n" in str(short)
+    assert "leaving out group servers makes it Star-Star (FedAvg). " in " ".join(str(whole).split())
     alone = planner.recommend(**given, tiers=1, details=False)
     (turned,) = (row for row in whole.rows if row.parameter == "tiers")
     assert alone.verdict.best == turned.best_beyond == ("star-star",)
