@@ -39,7 +39,6 @@ from planner.scenario.sections import with_rates
 from planner.scenario.units import parse_duration, parse_size
 
 FAR = 2.0  # times the predictor's error: from there on what is saved is no matter of it
-TEMPERED = 0.95  # of what is predicted: what was saved on record is said from there down
 MOST = 20_000  # choices that are looked at
 EVERY = 64  # numbers of a range of K or P that are all tried,
 MANY = 600  # where no more pairs come of them
@@ -148,21 +147,22 @@ class _Search:
             chosen = checked if checked.amount(aim) <= self.error * chosen.amount(aim) else chosen
         return chosen
 
-    def thrifty(self, chosen: Choice, best: Iterable[Choice], given: Choice | None) -> Choice:
+    def thrifty(self, chosen: Choice, found: Iterable[Choice], given: Choice | None, tied: bool = True) -> Choice:
         """Of choices that tie with one in what is to be least, the one that saves most of time or traffic beside it.
 
-        It has the least product of both, less than `WORTH` of that of the choice, and the same topology. It takes no
-        more of what is to be least than the predictor's error, nor in any runs on record that moved K or P alone; in
-        the median of runs it saves something of what the present choice takes. It is no farther from measured runs.
-        With a budget it is any choice within that.
+        It has the least product of both, less than `WORTH` of that of the choice, and without a budget the same
+        topology. It takes no more of what is to be least than the predictor's error, nor in any runs on record that
+        moved K or P alone; in the median of runs it saves something of what the present choice takes; where it need
+        not be ``tied``, any within the budget will do. It is no farther from measured runs.
         """
         if self.aim not in ("time", "traffic"):
             return chosen
         most = max(tuning.on_record(self.question), chosen.P * chosen.K)
-        near = [c for c in best if c.topology == chosen.topology and most >= c.P * c.K and self._ties(c, chosen, given)]
-        among = filter(self.budget.allows, best) if self.budget.limits else near
-        least = min(among, key=lambda one: one.seconds * one.bytes, default=chosen)
-        return least if least.seconds * least.bytes < WORTH * chosen.seconds * chosen.bytes else chosen
+        limits, least = self.budget.limits, WORTH * chosen.seconds * chosen.bytes
+        near = (c for c in found if most >= c.P * c.K and (limits or c.topology == chosen.topology))
+        among = [c for c in filter(self.budget.allows, near) if c.seconds * c.bytes < least]
+        among.sort(key=lambda one: one.seconds * one.bytes)
+        return next((one for one in among if not tied or self._ties(one, chosen, given)), chosen)
 
     def _ties(self, one: Choice, other: Choice, given: Choice | None) -> bool:
         if one.amount(self.aim) > self.error * other.amount(self.aim):
@@ -206,12 +206,13 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         )
     aim, weighed, error = search.aim, search.weighed, search.error
     present = tuning.choices(question, [_passes(asked)], [int(asked.values["K"])], search.among)
-    best = tuning.front(dict.fromkeys((*found, *present)), weighed)
+    every = (*found, *present)
+    best = tuning.front(dict.fromkeys(every), weighed)
     way = "" if any(map(budget.allows, best)) else f"{_one_tier_within(search, best)}{_more_steps(search)}"
-    least = search.recommended((*found, *present), best, way=way)
+    least = search.recommended(every, best, way=way)
     own_aim = replace(search, budget=Budget()).aim  # a budget moves no baseline
     given = min(present, key=lambda one: one.amount(own_aim), default=None)
-    better = least if budget.limits else search.thrifty(least, best, given)
+    better = search.thrifty(least, every, given)
     saved = _saved_on_record(asked, scenario, given, better)
     shares = _on_record(saved, given, better, aim)
     allowed = given is not None and budget.allows(given)
@@ -221,8 +222,8 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         chosen = given if in_vain else _worth_it(search, given, better, best)
     at = search.at(chosen)
     ties = dict(zip(best, tuning.tie_numbers(best, scenario.resolution, weighed), strict=True))
-    tied = _tied(search, (*found, *present), chosen, given) if len(search.among) > 1 else ()
-    other = least if chosen == better != least else search.thrifty(chosen, best, given)
+    tied = _tied(search, every, chosen, given) if len(search.among) > 1 else ()
+    other = least if chosen == better != least else search.thrifty(chosen, every, given, not budget.limits)
     beside = None if other == chosen else other
     untold = [] if given is None else _untold(search, chosen, given)
     marks: dict[str, Collection[Choice | None]]
@@ -230,7 +231,8 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     marks = {"given": [given], "recommended": [chosen], "toss_up": tossed, "beside": [beside]}
     rows = [
         _plan(search, one, tie=ties.get(one), **{mark: one in those for mark, those in marks.items()})
-        for one in dict.fromkeys((*([given] if given is not None and given not in ties else ()), *tied, chosen, *best))
+        for one in dict.fromkeys((given, *tied, chosen, beside, *best))
+        if one is not None
     ]
     rates = _rates(question, chosen, search.among)
     rates = rates and rates.replaced(on_record=orderings.of_rates(asked, scenario))
@@ -447,7 +449,7 @@ def _tied(search: _Search, found: Iterable[Choice], chosen: Choice, given: Choic
     for topology, mine in by.items():
         best = tuning.front(dict.fromkeys(mine), search.weighed)
         least = search.recommended(mine, best)
-        within.setdefault(topology, least if search.budget.limits else search.thrifty(least, best, given))
+        within.setdefault(topology, search.thrifty(least, mine, given))
     at, aim = search.at(chosen), search.aim
     prices = {t: one.amount(aim) / one.rounds for t, one in within.items()}
     here = standing(at, search.scenario, aim, {t: one.needed for t, one in within.items()}, prices)
@@ -505,7 +507,7 @@ def _on_record_first(
 
     Empty elsewhere; and whether it may be a loss.
     """
-    if saved is None or shares is None or (saved.high > TEMPERED * saved.predicted and shares[0] > 0):
+    if saved is None or shares is None or (saved.high > saved.predicted and shares[0] > 0):
         return "", False
     low, high = (0.0 if abs(share) < 0.005 else share for share in shares)  # less than a percent is none
     much = f"{100 * low:.0f} to {percent(high)} less" if low >= 0 else f"{percent(-low)} more to {percent(high)} less"
@@ -583,7 +585,8 @@ def _verdict(
     if cheaper is not None:
         other = tuning.beside(aim)
         now, more = (times(cheaper.amount(one) / chosen.amount(one)) for one in (other, aim))
-        saved, cost = f"{now} the {other}", f"{more} the {aim}" + ", within the predictor's error" * (not budget.limits)
+        close = ", within the predictor's error" * (quicker or not budget.limits)
+        saved, cost = f"{now} the {other}", f"{more} the {aim}{close}"
         saved, cost = (cost, saved) if quicker else (saved, cost)
         parts.append(f"{_named(cheaper)} takes {saved}, for {cost}.")
     return Verdict(

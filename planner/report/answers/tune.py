@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -24,7 +25,7 @@ RATES = ("rate, effective", "rate, raw", "rate, effective, bound", "rate, raw, b
 def document(answer: Tuned) -> Document:
     """Lay choices out, as many as leave a page its lines, with what a section says too where there is room."""
     named = min(len(_named(answer)), SHOWN)
-    ways = ((0, False), (1, False), (2, False), (2, True), (3, True))
+    ways = ((0, False), (1, False), (2, False), (2, True), (3, True), (4, True))
     pages = [(most, *way) for way in ways for most in range(SHOWN, FEWEST - 1, -1)]
     pages.sort(key=lambda page: page[0] < named)  # what the verdict names goes before what a section says too
     return first_that_fits(_laid(answer, *page) for page in pages)
@@ -76,7 +77,9 @@ def _page_rows(answer: Tuned, chosen: Plan, most: int) -> list[Plan]:
     first = _named(answer)[:most]
     by_tie = {row.tie: row for row in reversed(answer.rows) if row.tie is not None}
     taken = {row.tie for row in first}
+    run = max(answer.tune.most_steps_on_record or math.inf, *(row.steps_in_a_round for row in first))
     others = [row for _, row in sorted(by_tie.items()) if row.tie not in taken and _note(answer, row, chosen)]
+    others = [row for row in others if row.steps_in_a_round <= run]  # what was never checked is in the section
     return [*first, *(others[i] for i in thinned(len(others), most - len(first)))]
 
 
@@ -116,13 +119,13 @@ def _note(answer: Tuned, row: Plan, chosen: Plan, *, short: bool = False) -> str
 
 
 def _facts(answer: Tuned, chosen: Plan, left_out: int) -> Iterator[tuple[str, str]]:
-    """Lines of a page: all of them, or without what is alike and the record of rates, without rates, or in short."""
+    """Lines of a page: all of them, or without what is alike and the record of rates, in short, or without rates."""
     if answer.tune.alike and not left_out:
         others = counted(len(answer.tune.alike), "other choice")
         within = percent(answer.tune.resolution)
         yield "Alike", f"{others}, no more time or traffic within {within}: --explain alike"
     rates = answer.tune.rates
-    if rates is not None and left_out < 2:
+    if rates is not None and left_out < 4:
         raw, L = rates.topologies[chosen.topology].rates, answer.scenario["L"]
         unit = "/L?" if L.origin == "default" else ""
         low, high = (rate * (float(L.value or 1) if unit else 1.0) for rate in (min(raw), max(raw)))
@@ -136,7 +139,7 @@ def _facts(answer: Tuned, chosen: Plan, left_out: int) -> Iterator[tuple[str, st
     if answer.tune.scale is not None:
         yield SCALE, answer.tune.scale.in_words()
     told = _evidence(answer)
-    yield "Evidence", told if left_out < 3 else told.partition(";")[0]
+    yield "Evidence", told if left_out < 2 else told.partition(";")[0]
 
 
 def _evidence(answer: Tuned) -> str:
