@@ -128,12 +128,18 @@ def about_metric(question: Question, scenario: Scenario, recommended: Sequence[s
     ]
 
 
-def known_values(scenario: Scenario) -> dict[str, KnownValue]:
-    """What is known, as an answer shows it; the tiers read as their names, where they have some."""
+def known_values(scenario: Scenario, question: Question | None = None) -> dict[str, KnownValue]:
+    """What is known, as an answer shows it: tiers by their names, and the target as a number of a question has it."""
     found = {
         name: KnownValue(value=k.value, origin=k.origin, unit=k.unit, source=k.note, reading=k.reading)
         for name, k in scenario.known.items()
     }
     if scenario.tier_names:
         found["tiers"] = found["tiers"].replaced(reading=" / ".join(scenario.tier_names))
+    if question is not None and question.share is not None:
+        note = f"{question.share:.3g} of the {question.quantity.words} at the start, as {question.predictor.id} has it"
+        found["target"] = KnownValue(value=question.target, origin="given", source=note)
+    elif question is not None and question.target is None:
+        known = scenario.known["target"]
+        found["target"] = KnownValue(value=float(question.goal()), origin="derived", source=known.note)
     return found

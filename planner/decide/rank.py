@@ -23,7 +23,7 @@ from planner.decide.single_tier import OTHERS, Baseline, beside
 from planner.decide.uncertainty.assess import assess
 from planner.decide.verdict import Standing, shared_takes, sharing_is_open, standing, standings, verdict
 from planner.errors import NoAnswerError
-from planner.io.answers import Caution, KnownValue, NumberOrigin, Quantity, Sensitivity
+from planner.io.answers import Caution, NumberOrigin, Quantity, Sensitivity
 from planner.io.parts import finite
 from planner.io.version import version
 from planner.io.wording import counted, join, names, percent, title
@@ -100,7 +100,7 @@ def recommend(  # reason: one field of the answer after the other
         version=version(),
         command=("hfl-plan", "recommend"),
         title=scenario.title,
-        scenario=_shown(scenario, question),
+        scenario=known_values(scenario, question),
         objective=scenario.objective,
         metric=question.metric,
         target=target_of(question, scenario.known["target"], met),
@@ -533,14 +533,3 @@ def _about_target(question: Question, met: bool) -> list[str]:
         f"{question.quantity.first_in_words} = {start:.3g}, which holds before the first: it says nothing yet. "
         "Give more --rounds."
     ]
-
-
-def _shown(scenario: Scenario, question: Question) -> dict[str, KnownValue]:
-    shown = known_values(scenario)
-    if question.share is not None:
-        note = f"{question.share:.3g} of the {question.quantity.words} at the start, as {question.predictor.id} has it"
-        shown["target"] = KnownValue(value=question.target, origin="given", source=note)
-    if question.target is None:
-        known = scenario.known["target"]
-        shown["target"] = KnownValue(value=float(question.goal()), origin="derived", source=known.note)
-    return shown

@@ -174,7 +174,7 @@ def flip(  # reason: one field of the answer after the other
         version=version(),
         command=("hfl-plan", "flip"),
         title=scenario.title,
-        scenario=known_values(scenario),
+        scenario=known_values(scenario, question),
         objective=objective,
         metric=question.metric,
         target=target_of(question, scenario.known["target"]),

@@ -274,7 +274,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     return Tuned(
         command=("hfl-plan", "tune"),
         title=scenario.title,
-        scenario=known_values(scenario),
+        scenario=known_values(scenario, asked),
         objective=aim,
         metric=question.metric,
         target=target_of(asked, scenario.known["target"]).replaced(

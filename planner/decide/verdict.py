@@ -288,7 +288,7 @@ def faster(
     than that of clients, it has to take less over that one, too.
     """
     amounts = [(one.amount(objective, question.network), one) for one in beside]
-    ahead = [(amount, one) for amount, one in amounts if amount * (1 + scenario.resolution) < least]
+    ahead = [(amount, one) for amount, one in amounts if least and _is_less(amount / least, scenario)]
     unwaiting = [(amount, one) for amount, one in amounts if isinstance(one, Clocked) and not one.waits]
     among = ahead or [(amount, one) for amount, one in unwaiting if amount <= ABOUT * least]
     if question.network.tiers == question.depth:
@@ -300,11 +300,16 @@ def faster(
         return Faster(id=who.id, title=who.title, ratio=Quantity(amount / least))
     found = _over_links(question, objective, who, least)
     worst = max(float(found.ratio), found.through or 0.0)
-    advised = worst * (1 + scenario.resolution) < 1
+    advised = _is_less(worst, scenario)
     one = _is_one_algorithm(question, best[0], SINGLE[who.id][0])
     one = one and math.isclose(question.rounds()[best[0]], who.rounds, rel_tol=scenario.resolution)
     close = is_close(question, 1 / worst if worst else math.inf, scenario.resolution, one=one)
     return found.replaced(advised=advised, within_error=close, same_rounds=one)
+
+
+def _is_less(ratio: float, scenario: Scenario) -> bool:
+    """Whether that is less by more than ties, by the digits that are printed of it."""
+    return round(1 - ratio, 2) > scenario.resolution
 
 
 def _over_links(question: Question, objective: Objective, who: Baseline, least: float) -> Faster:
@@ -485,7 +490,7 @@ def without_servers(baseline: Faster, scenario: Scenario, objective: Objective) 
     if baseline.through is not None and baseline.ratio < 1 < baseline.through:
         ways = f"if clients reach the top without the links of {servers}, {times(baseline.through)} over them"
         return f"{name} {takes} {ways}: use it in the first case alone."
-    if abs(baseline.ratio - 1) <= scenario.resolution and baseline.through is None:
+    if round(abs(baseline.ratio - 1), 2) <= scenario.resolution and baseline.through is None:
         return f"{name} takes as much {objective}: {servers} save none."
     if baseline.through is not None:
         takes += f" over clients' own links to the top, {times(baseline.through)} over the links of servers"

@@ -547,6 +547,16 @@ def test_a_budget_of_time_says_what_is_least_and_what_takes_far_less_time(plan) 
     assert " takes " not in free["verdict"]["text"].partition("FedAvg")[0]
 
 
+@pytest.mark.usefixtures("untossed")
+def test_the_value_of_a_target_as_a_share_is_what_rows_are_to() -> None:
+    """Of 5 % `tune` and `flip` had the share of another quantity among values, and that of the loss in the target."""
+    given: dict[str, Any] = {"G": 3, "M": 4, "target": "5%", "A": 2.3, "link_sharing": "per-client"}
+    found = planner.tune(**given, local_steps="2", group_rounds="1"), planner.flip(**given, parameter=["delta"])
+    for one in (*found, planner.recommend(**given, details=False)):
+        assert one.scenario["target"].value == one.target.value == pytest.approx(0.05 * 2.3)
+        assert "2 L A" not in one.scenario["target"].source
+
+
 def test_what_follows_asks_for_the_same_target_and_takes_no_more_rounds(plan, tmp_path: Path) -> None:
     """The target 0.24264 was printed as 0.2426, which takes more rounds; what the page leaves out it counts."""
     file = tmp_path / "clinics.toml"

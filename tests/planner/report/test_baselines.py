@@ -310,6 +310,22 @@ def test_one_tier_that_takes_as_much_is_said_to() -> None:
     assert answer.verdict.baseline is not None and not answer.verdict.baseline.advised
 
 
+@pytest.mark.parametrize(("step_time", "printed"), [("0.2s", "0.97x"), ("0.4s", "0.98x"), ("0.7s", "0.98x")])
+def test_whether_one_tier_takes_as_much_is_judged_by_the_digits_that_are_shown(step_time: str, printed: str) -> None:
+    """Of one 0.98x it read "use it unless you need group servers", and of another "group servers save none"."""
+    links = dict.fromkeys(("up", "down"), "500Mbit/s") | {"latency": "8ms"}
+    settings = FAST["settings"] | {f"network.server_link.{part}": text for part, text in links.items()}
+    answer = answered(
+        groups=8, clients_per_group=20, uplink="12Mbit/s", downlink="60Mbit/s", model_size="18MB", local_steps=30,
+        rounds=50, settings=settings, step_time=step_time, link_sharing="per-client", objective="time",
+    )  # fmt: skip
+    ratio = answer.row("fedavg").time_seconds / answer.row("star-star").time_seconds
+    assert times(ratio) == printed
+    assert (0.978 < ratio < 1 / 1.02, 1 / 1.02 < ratio < 0.985) == (step_time == "0.4s", step_time == "0.7s")
+    assert ("FedAvg takes as much time: group servers save none." in answer.verdict.text) == (printed == "0.98x")
+    assert f"FedAvg takes {printed} the time" in answer.verdict.text or printed == "0.98x"
+
+
 def test_rounds_of_a_target_are_assumed_where_nobody_gave_them() -> None:
     assert "reaches after 200? rounds\n" in str(answered())
     assert "reaches after 200 rounds\n" in str(answered(rounds=200))
