@@ -299,7 +299,8 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
         looked += f". {kept[:1].upper()}{kept[1:]} stay: searched again at another value they may lead elsewhere"
     sentence = _sentence(found, [p for p in order if tie[p.division] == 1], along)
     lost = (f"G = {r.groups}: {r.why}." for r in rows if r.why)
-    said = dict.fromkeys((*lost, *_beyond_record(found), *_cautions(found, rows, along), *_one_each(found, shared)))
+    said = dict.fromkeys((*lost, *_beyond_record(found), *_cautions(found, rows), *_one_each(found, shared)))
+    ends, others = ([Caution(text=text) for text in ts] for ts in (_at_the_end(found, along), (*found.about, *said)))
     one = answer.verdict
     told = one.replaced(text=_with_counts(one, found))
     if len(found.level) > 1 and one.status == "best" and one.confidence is not None and one.runner_up:
@@ -311,7 +312,7 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
     return answer.replaced(
         verdict=told,
         sensitivity=tuple(_unsearched(answer.sensitivity, searched)),
-        warnings=(*warnings, *(Caution(text=text) for text in (*found.about, *said))),
+        warnings=(*ends, *warnings, *others),
         recommend=answer.recommend.replaced(
             in_place_of=_replaced(scenario, found),
             flips_searched=looked,
@@ -542,7 +543,7 @@ def _along(found: _Search, symbol: str, resolution: float) -> tuple[Division, ..
     return tuple(_row(found, plan.division, plan, tie[id(plan)]) for plan in plans)
 
 
-def _cautions(found: _Search, rows: Sequence[Division], along: Mapping[str, Sequence[Division]]) -> Iterator[str]:
+def _cautions(found: _Search, rows: Sequence[Division]) -> Iterator[str]:
     first, choices = found.taken, found.choices
     chosen = found.scenarios[first.division]
     best = ((row, Topology.parse(row.best)) for row in rows if row.best is not None)
@@ -563,6 +564,12 @@ def _cautions(found: _Search, rows: Sequence[Division], along: Mapping[str, Sequ
             f"cost{'s' * (len(unpaid) == 1)} nothing, so as much is taken as helps. --objective time charges for it."
         )
     yield from _without_everyone(chosen, choices)
+
+
+def _at_the_end(found: _Search, along: Mapping[str, Sequence[Division]]) -> Iterator[str]:
+    """Say of what is advised that a wider range may have better."""
+    first, choices = found.taken, found.choices
+    chosen = found.scenarios[first.division]
     for symbol, (_, high) in choices.items():
         upper = [row for row in along[symbol] if 2 * getattr(row, CHOICES[symbol]) >= high]
         everyone = symbol in DRAWN and high >= float(chosen.number(SIZES[DRAWN.index(symbol)]))
