@@ -78,7 +78,7 @@ def recommend(  # reason: one field of the answer after the other
     depends = any(one.on == SHARING for one in (said, *said.cases))
     moves = not depends and shared_takes(found) is not None
     unasked = "time" not in found and sharing_is_open(question, scenario)  # its times stand in the table
-    how_sure = assess(question, scenario, here.best) if details else None
+    how_sure = assess(question, scenario, here.best, here.settling()) if details else None
     if how_sure and here.judged.model:
         how_sure = how_sure.replaced(model=here.judged.model.replaced(probability=here.confidence))
     flips, looked = nearest_flips(here) if asked else ((), "")

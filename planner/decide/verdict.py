@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from hflbounds.evaluate.compare import SAME, ties
@@ -107,6 +107,17 @@ class Standing:
     def least(self) -> float:
         """What the first takes, as run; 0 where none reaches the target."""
         return self.run[next(iter(self.totals))] if self.totals else 0.0
+
+    def settling(self) -> list[str]:
+        """Inputs of which a part of the range tells the first from all others of a toss-up, as the whole does not."""
+        found, settled = self.judged.found, list[str]()
+        if found is None or not self.best[1:]:
+            return settled
+        for i, column in enumerate(found.columns):
+            parts = (replace(self, judged=self.judged._replace(found=part)) for part in found.parts(i))
+            if any(len(part.undecided(self.best)) == 1 for part in parts):
+                settled.append(column.name)
+        return settled
 
     def _told(self, topology: str, first: str) -> bool:
         ends = self._interval(topology, first)

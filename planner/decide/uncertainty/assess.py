@@ -11,7 +11,7 @@ a proof, for which `constant_sets` asks every proved family of bounds that is ab
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -27,13 +27,16 @@ from planner.scenario.fields import CLOCKED
 from planner.scenario.resolve import Scenario
 
 LITTLE = 0.05  # an index below it does not matter
+WORTH = 0.1  # and from here on one is named as what to measure
 SURE = 0.99
 
 
-def assess(question: Question, scenario: Scenario, recommended: Sequence[str]) -> Uncertainty | None:
+def assess(
+    question: Question, scenario: Scenario, recommended: Sequence[str], settling: Collection[str] = ()
+) -> Uncertainty | None:
     """How sure the answer is; None where the scenario asks for no draws.
 
-    ``recommended`` is the first tie group, best first.
+    ``recommended`` is the first tie group, best first; to know one of ``settling`` better may leave the first alone.
     """
     if not scenario.draws:
         return None
@@ -73,7 +76,7 @@ def assess(question: Question, scenario: Scenario, recommended: Sequence[str]) -
             *(
                 []
                 if errors is not None and not drawn
-                else _next(drawn, shares[recommended[0]], scenario.tier_names, every=every)
+                else _next(drawn, shares[recommended[0]], scenario.tier_names, settling, every=every)
             ),
             *_left_out(question, scenario, number),
         ),
@@ -94,7 +97,9 @@ def _with_errors(first: str, shares: Mapping[str, Estimate], *, drawn: bool, kno
     ]
 
 
-def _next(drawn: Sequence[Drawn], share: Estimate, tiers: Sequence[str], *, every: bool) -> list[str]:
+def _next(
+    drawn: Sequence[Drawn], share: Estimate, tiers: Sequence[str], settling: Collection[str], *, every: bool
+) -> list[str]:
     """What to measure next, in a sentence, with the names of tiers."""
     if not drawn:
         return ["Every number that the order depends on was given exactly, so nothing was drawn."]
@@ -112,7 +117,7 @@ def _next(drawn: Sequence[Drawn], share: Estimate, tiers: Sequence[str], *, ever
     ordered = sorted(known, key=lambda item: -item[1].value)
     most = [ordered[0]]
     for item in ordered[1:3]:
-        if sum(i.value for _, i in most) < 0.8 and item[1].value >= 0.1:
+        if sum(i.value for _, i in most) < 0.8 and item[1].value >= WORTH:
             most.append(item)
     little = [name for name, index in known if index.high <= LITTLE]
     between = [item for item in ordered if item not in most and item[0] not in little]
@@ -123,7 +128,10 @@ def _next(drawn: Sequence[Drawn], share: Estimate, tiers: Sequence[str], *, ever
     if little:
         said += f". Under {percent(LITTLE)}: {join_with_limit(little)}"
     if share.value >= SURE:
-        said += ". Measuring narrows the interval; the verdict stays"
+        words = {input_words(name, tiers) for name in settling}
+        settle = [name for name, index in ordered if index.value >= WORTH and name in words]
+        narrows = f"Measuring {join(settle)} may settle the toss-up" if settle else ""
+        said += f". {narrows or 'Measuring narrows the interval; the verdict stays'}"
     return [f"{said}."]
 
 

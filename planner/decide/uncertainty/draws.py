@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -31,6 +31,7 @@ DRAWS_OF_ERRORS = 1024  # with errors of the predictor drawn too
 DRAWS_TIMED = 128  # at most, where each draw times rounds, as with random compute times
 DRAWS_ATTENDED = 1024  # at most, where each draw asks for the rounds of those who come as well
 HIGH = 0.9  # quantile of the regret that is shown; by sorting, as numpy's imports its masked arrays
+FOURTHS = 4  # of a range: what a measurement leaves of it
 AT_ONCE = 1024  # draws whose rounds are predicted at once: more leave the cache, fewer cost overhead
 
 
@@ -48,6 +49,11 @@ class Draws:
         own = self.totals[self.topologies.index(topology)]
         equal = np.isclose(self.totals, own, rtol=SAME, atol=0).all(axis=1)
         return tuple(t for t, same in zip(self.topologies, equal, strict=True) if same)
+
+    def parts(self, column: int) -> Iterator[Draws]:
+        """The draws by fourths of the range of one input."""
+        for part in np.array_split(np.argsort(self.logs[column]), FOURTHS):
+            yield replace(self, logs=self.logs[:, part], totals=self.totals[:, part])
 
 
 class Totals:

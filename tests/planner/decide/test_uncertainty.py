@@ -26,6 +26,7 @@ from planner.decide.uncertainty import indices as sobol
 from planner.decide.uncertainty import parts as footprint_parts
 from planner.decide.uncertainty.assess import assess
 from planner.decide.uncertainty.lattice import blocks
+from planner.decide.verdict import Standing
 from planner.errors import ScenarioError
 from planner.io.intervals import Spread, Uncertain, read
 from planner.predict.evidence import predictor_record
@@ -565,6 +566,30 @@ def test_the_sentence_names_what_to_measure() -> None:
     assert found.inputs.said == (
         "Sensitivity of the lead over the next best: zeta (100 %). Measure zeta first. Under 5 %: delta and sigma.",
     )
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [(0.9, "Measuring zeta may settle the toss-up."), (1.8, "Measuring narrows the interval; the verdict stays.")],
+)
+def test_what_may_settle_a_toss_up_is_said_to(error: float, said: str) -> None:
+    """Three times the rounds, times zeta and an error: 10 % of draws are below 1; of the upper fourth of zeta are not.
+
+    It read that the verdict stays, whatever a narrower interval would tell apart.
+    """
+    told = scenario(sigma="0.9:1.1", H="zeta=0.5:2,delta=0.9:1.1")
+    question = fixed(told, lambda v: {"star-star": 100.0, "star-ring": 300 * v["zeta"], **FAR})
+    found = drawing.draws(question, told, "rounds")
+    errors = np.random.default_rng(1).normal(0, error, found.totals.shape[1])
+    rows = np.array([[t == "star-ring"] for t in found.topologies])
+    judged = drawing.Agreement(None, None, replace(found, totals=found.totals * np.exp(rows * errors)))
+    totals = {"star-star": 100.0, "star-ring": 300.0}
+    here = Standing(question, told, "rounds", totals, totals, judged)
+    assert here.best == ("star-star", "star-ring")
+    least = math.log(3) + math.log(2) / NormalDist().inv_cdf(0.9) * 0.9  # zeta in its upper fourth, at 10 % of it
+    assert (least - NormalDist().inv_cdf(0.9) * error > math.log(1.02)) == ("may settle" in said)
+    answer = assess(question, told, here.best, here.settling())
+    assert answer is not None and answer.inputs.said[-1].endswith(said)
 
 
 @pytest.mark.parametrize(("weight", "named"), [(1.0, "zeta (50 %) and delta (50 %)"), (0.25, "zeta (94 %)")])
