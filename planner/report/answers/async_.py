@@ -175,9 +175,10 @@ def _verdict(found: Answer) -> Verdict:
     if faster is not None and proved.seconds and faster[1].seconds:
         rounds, best, takes = faster[0], f"{best},P={faster[0]}", faster[1].seconds
         more = f", with {counted(rounds, 'group round')}: {times(proved.seconds / faster[1].seconds)} faster than now"
-    rest = sorted(b.seconds for b in found.buffers if b.seconds is not None and b.size != proved.size)
-    ratio = Quantity(rest[0] / takes) if rest and takes else None
-    than = "" if ratio is None else f"; the next buffer takes {times(ratio)}"
+    rest = sorted((b.seconds, b.reach.bound) for b in found.buffers if b.seconds is not None and b.size != proved.size)
+    ratio = Quantity(rest[0][0] / takes) if rest and takes else None
+    apart = ", by a looser bound" * (ratio is not None and rest[0][1] != proved.reach.bound)
+    than = "" if ratio is None else f"; the next buffer takes {times(ratio)}{apart}"
     others, said = _of_other_rules(found)
     text = f"By the bound, {who}{more}{than}.{by_clock}"
     if others is not None and others < 1 - NEAR:
