@@ -35,7 +35,7 @@ from planner.decide.parameters import (
 )
 from planner.decide.recommendation import SHARING
 from planner.decide.settings import Setting, costs, is_assumed, is_open, other_words, with_other_words
-from planner.decide.single_tier import unserved
+from planner.decide.single_tier import beside, unserved
 from planner.decide.uncertainty.distributions import FACTOR
 from planner.decide.verdict import ON_PROXY, Standing, algorithms, one_tier, standing
 from planner.errors import NoAnswerError, ScenarioError
@@ -166,7 +166,7 @@ def flip(  # reason: one field of the answer after the other
     told, named = _verdict(scenario, question, first, found, lines, every=every)
     found.sort(key=lambda row: row not in named)
     if every and told.status != "depends":
-        said = one_tier(question, scenario, objective, here.least, first)
+        said = one_tier(question, scenario, objective, here.least, first, beside(question))
         told = told.replaced(text=f"{told.text} {said}".rstrip())
     if question.predictor.on_proxy:
         told = told.replaced(text=f"{told.text} {ON_PROXY}")
@@ -247,7 +247,7 @@ def _verdict(
     each = algorithms(question, best)
     alone = len(each) == 1
     said = f"{title(best[0])} is best by {by}" if alone else f"Toss-up for {by}: {one_of(each)}"
-    change = "no input followed changes that alone" if alone else "no number alone settles it"
+    change = "no input followed puts another in front" if alone else "no number alone settles it"
     leading = _leading(best, rows, scenario) if rows else None
     if leading is not None:
         change = _in_words(question, best, leading, scenario.tier_names)

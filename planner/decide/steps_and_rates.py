@@ -471,11 +471,11 @@ def _untold(search: _Search, chosen: Choice, given: Choice) -> list[Aim]:
 
 
 def _one_tier(search: _Search, chosen: Choice, tied: Sequence[Choice]) -> str:
-    """Say where one tier takes less than the choice, with as many local steps in a round; nothing under a budget."""
-    if search.budget.limits:
-        return ""
+    """Say where one tier takes less than the choice, with as many local steps in a round, within the budget."""
     at, best = tuning.with_steps(search.question, chosen.P, chosen.K), [one.topology for one in tied or (chosen,)]
-    return one_tier(at, search.scenario, search.aim, chosen.amount(search.aim), best)
+    limits = search.budget.limits.items()
+    within = [one for one in beside(at) if all(one.amount(aim, at.network) <= limit for aim, limit in limits)]
+    return one_tier(at, search.scenario, search.aim, chosen.amount(search.aim), best, within)
 
 
 def _saved_on_record(
@@ -556,7 +556,7 @@ def _verdict(
     aim, budget, (why, of_these, (record, loss)) = search.aim, search.budget, said
     quicker = cheaper is not None and cheaper.amount(aim) < chosen.amount(aim)
     parts, ratio, runner_up = [], None, ""
-    use = keep = f"Within {budget}, for the least {aim}{of_these}, use" if budget.limits else ""
+    use = keep = f"Within {budget},{'' if quicker else f' for the least {aim}{of_these},'} use" if budget.limits else ""
     use, keep = use or "Use", keep or "Keep"
     if given is None:
         parts.append(f"{use} {_named(chosen)}{'' if budget.limits or quicker else f': the least {aim}{of_these}'}.")

@@ -16,7 +16,7 @@ from hflbounds.topology import tier_symbols
 from planner.decide.clocked import BUFFER, Clocked
 from planner.decide.explain import by_samples
 from planner.decide.recommendation import SHARING
-from planner.decide.single_tier import SINGLE, Baseline, beside, called
+from planner.decide.single_tier import SINGLE, Baseline, called
 from planner.decide.uncertainty.distributions import at_ends
 from planner.decide.uncertainty.draws import Agreement, agreement
 from planner.io.answers import Faster, Quantity, Verdict
@@ -474,9 +474,16 @@ def shared_takes(found: Mapping[str, Mapping[str, Standing]]) -> float | None:
     return ratio if ratio > 1 + by["per-client"].scenario.resolution else None
 
 
-def one_tier(question: Question, scenario: Scenario, objective: Objective, least: float, best: Sequence[str]) -> str:
+def one_tier(
+    question: Question,
+    scenario: Scenario,
+    objective: Objective,
+    least: float,
+    best: Sequence[str],
+    among: Sequence[Baseline],
+) -> str:
     """Say where one tier takes less of an objective than the best topologies do; empty where that is not so."""
-    found = faster(question, scenario, objective, beside(question), least, best)
+    found = faster(question, scenario, objective, among, least, best)
     return "" if found is None else without_servers(found, scenario, objective)
 
 

@@ -10,7 +10,7 @@ from hflbounds.topology import tier_symbols
 from planner.decide import tuning
 from planner.decide.clocked import Clocked, clocked, tasks
 from planner.errors import NoAnswerError, ScenarioError
-from planner.families.hga.model import MAX_STEPS, Pace, Reach, durations, pace, reach
+from planner.families.hga.model import MAX_STEPS, THEOREM, Pace, Reach, durations, pace, reach
 from planner.io.text import number
 from planner.io.wording import join, title
 from planner.predict.question import Question, ask, ceil_rounds, with_default_order
@@ -119,9 +119,10 @@ def solve(scenario: Scenario, settings: Settings) -> Answer:
     proved = min(reached, key=lambda b: (b.seconds or 0.0, -b.size), default=None)
     defined_by, timed, inside = "", None, None
     if asked.target is None:
+        whose = "buffers, of all too," if all(b.reach.bound == THEOREM for b in buffers) else "smaller buffers"
         defined_by = (
             f"what the bound of synchronous {title(asked.reference)} guarantees after {asked.horizon:,.0f} rounds; "
-            "smaller buffers by another bound"
+            f"{whose} by another bound"
         )
     if settings.max_staleness is not None:
         timed = max(allowed, key=lambda b: (b.pace.updates_per_second, b.size))

@@ -13,7 +13,7 @@ import numpy as np
 from hflbounds.topology import tier_symbols
 from planner.data import label_shift, skew
 from planner.data.dirichlet import concentrations
-from planner.data.heterogeneity import PROBLEM, one_label
+from planner.data.heterogeneity import DIFFER, PROBLEM, one_label
 from planner.data.label_counts import LabelCounts, read_counts, read_gram
 from planner.data.label_shift import Counts, Interval, Measured, Weighting
 from planner.data.profile import from_counts
@@ -330,9 +330,20 @@ def _sentence(data: Mapping[str, Any], rows: Sequence[Deviation]) -> str:
     if data["groups"] == 1:
         return "Clients differ; all are in one group."
     groups = counted(data["groups"], "group")
+    little = "" if data["scale"]["known"] or not _is_little(data) else ", but all differ little, as with -H iid"
     if best == ("delta",):
-        return f"The {groups} differ more than the clients inside one."
-    return f"Clients inside a group differ more than the {groups} do."
+        return f"The {groups} differ more than the clients inside one{little}."
+    return f"Clients inside a group differ more than the {groups} do{little}."
+
+
+def _assumed(data: Mapping[str, Any]) -> dict[str, float]:
+    """Deviations as `recommend` assumes them where label counts give no scale, the lowest tier first."""
+    scale = one_label(PROBLEM["sigma"], data["labels"])
+    return {tier["symbol"]: scale * math.sqrt(tier["squared"]["value"] or 0.0) for tier in data["tiers"][::-1]}
+
+
+def _is_little(data: Mapping[str, Any]) -> bool:
+    return all(one < PROBLEM["sigma"] * most for one, most in zip(_assumed(data).values(), DIFFER, strict=True))
 
 
 def document(answer: Measurement) -> Document:
@@ -373,9 +384,7 @@ def _facts(answer: Measurement) -> Iterator[tuple[str, str]]:
     if data["scale"]["known"]:
         yield "Scale", ", ".join(f"{tier['symbol']} = {tier['deviation']:.4g}" for tier in data["tiers"][::-1])
     else:
-        scale = one_label(PROBLEM["sigma"], data["labels"])  # as `recommend` has it
-        squares = {tier["symbol"]: tier["squared"]["value"] or 0.0 for tier in data["tiers"][::-1]}
-        assumed = [f"{symbol} = {scale * math.sqrt(square):.2g}?" for symbol, square in squares.items()]
+        assumed = [f"{symbol} = {one:.2g}?" for symbol, one in _assumed(data).items()]
         yield "Unknown", f"the absolute scale: label counts give the ratio only. recommend assumes {', '.join(assumed)}"
 
 

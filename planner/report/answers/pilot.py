@@ -143,7 +143,8 @@ def document(pilot: Pilot, output: Path | None, within: float | None, left_out: 
     if pilot.smoothing > 1 and pilot.targets:
         kind = pilot.metric.capitalize()
         below.append(
-            f"{kind}: at the end, a mean over seeds. Rounds: until it met the target, at the best rate for them."
+            f"{kind}: at the end, half of it of the seed of the rates. Rounds: until that met the target, at the rate "
+            "that is best for them."
         )
     if any(one.at_nodes for one in pilot.beside):
         below.append("HSL and gossip have no global model: means over the nodes' own models.")
@@ -366,6 +367,8 @@ def _limits(pilot: Pilot, left_out: Sequence[str]) -> Iterator[str]:
             "One seed of the noise: intervals of ratios alone, and a lead of less than a hundredth of the way counts "
             "as none."
         )
+    if pilot.verdict.status == "toss-up" and seeds > 1:
+        yield "A lead of less than a hundredth of the way from the start counts as none."
     if left_out:
         yield f"Not run: {'; '.join(left_out)}."
 

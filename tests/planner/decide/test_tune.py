@@ -1070,6 +1070,17 @@ def test_at_its_own_steps_the_toss_up_is_that_of_recommend(tmp_path: Path) -> No
     assert tied == set(here.recommended) and len(tied) > 1
 
 
+@pytest.mark.parametrize(("most", "named"), [("50GB", True), ("12GB", False)])
+def test_one_tier_that_takes_less_is_named_beside_a_budget_that_it_keeps_to(most: str, named: bool) -> None:
+    """FedAvg was left out wherever there was a budget."""
+    told = {"G": 3, "M": 3, "heterogeneity": "iid", "uplink": "50Mbit/s", "link_sharing": "per-client", "target": 0.5}
+    alone = planner.recommend(**told, local_steps=48).row("fedavg")
+    assert 12e9 < alone.traffic_bytes < 50e9
+    text = planner.tune(**told, local_steps="48", group_rounds="1", traffic=most).verdict.text
+    assert ("FedAvg takes 0.62x the time" in text) is named
+    assert ("for the least time" in text) is not named  # a choice of less traffic is advised, where another is quicker
+
+
 def test_where_no_choice_keeps_to_a_time_one_tier_that_does_is_named(tmp_path: Path) -> None:
     file = tmp_path / "counts.csv"
     file.write_text(COUNTS)

@@ -392,6 +392,14 @@ def test_what_is_given_of_tasks_beside_their_times_is_said_to_count_for_nothing(
     assert not first("--model-size", "1MB").startswith("--region-times")
 
 
+def test_a_target_says_whose_steps_are_by_another_bound(plan) -> None:
+    """By its own bound a buffer of all takes fewer steps here than Star-Star's, which defines the target."""
+    words = ("async", "-G", "8", "-M", "40", "-K", "4", "-H", "dirichlet:intra=0.3,inter=2", "--speed-ratio", "6")
+    found = json.loads(plan(*words, "--rounds", "300", "--json")[1])
+    assert {one["bound"] for one in found["async"]["buffers"]} == {"hflbounds.hga-repaired"}
+    assert "; buffers, of all too, by another bound" in found["target"]["defined_by"]
+
+
 @pytest.mark.parametrize("rounds", ["150", "600"])
 def test_a_buffer_of_all_takes_the_rounds_of_the_synchronous_server_that_define_the_target(plan, rounds: str) -> None:
     """It took four times as many, by a looser bound, and what was advised was faster than that alone."""
