@@ -119,7 +119,7 @@ def solve(scenario: Scenario, settings: Settings) -> Answer:
     proved = min(reached, key=lambda b: (b.seconds or 0.0, -b.size), default=None)
     defined_by, timed, inside = "", None, None
     if asked.target is None:
-        whose = "buffers, of all too," if all(b.reach.bound == THEOREM for b in buffers) else "smaller buffers"
+        whose = "all buffers" if all(b.reach.bound == THEOREM for b in buffers) else "smaller buffers"
         defined_by = (
             f"what the bound of synchronous {title(asked.reference)} guarantees after {asked.horizon:,.0f} rounds; "
             f"{whose} by another bound"
