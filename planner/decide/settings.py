@@ -109,10 +109,12 @@ def asks_policy(question: Question, scenario: Scenario, best: str, changes: Iter
         return False
     if any(one.parameter == ON_FAILURE for one in changes):
         return True
+    if scenario.objective not in CLOCKED:
+        return False
     policies = get_args(OnFailure) if is_assumed(DETECT, scenario) else FAIL_OR_SKIP  # a timeout is another wait
     every = (replace(question, availability=replace(comes, policy=one, quorum=None)) for one in policies)
     times = [time for one in every if (time := costs(Perturbed(one), best)["time_seconds"]) is not None]
-    return scenario.objective in CLOCKED and max(times, default=0) > WORTH * min(times, default=0)
+    return max(times, default=0) > WORTH * min(times, default=0)
 
 
 def in_turns(number: float) -> str:

@@ -382,8 +382,9 @@ def _warnings(answer: Answer) -> Iterator[str]:
     said = warnings_where_used(scenario, OF_THE_BOUND)
     yield from (one for one in said if not (timed and one.startswith("Time and traffic stand on")))
     if question.values["K"] > 1:
+        whose = "all" if all(one.reach.bound == THEOREM for one in answer.buffers) else "smaller"
         yield (
-            "The bound of smaller buffers takes a round inside a region for one gradient step, whatever K is (here "
+            f"The bound of {whose} buffers takes a round inside a region for one gradient step, whatever K is (here "
             f"{question.values['K']:g}). FedDyn's and other local steps are not analysed."
         )
     if question.values["zeta"]:

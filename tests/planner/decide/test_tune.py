@@ -1074,10 +1074,13 @@ def test_at_its_own_steps_the_toss_up_is_that_of_recommend(tmp_path: Path) -> No
 def test_one_tier_that_takes_less_is_named_beside_a_budget_that_it_keeps_to(most: str, named: bool) -> None:
     """FedAvg was left out wherever there was a budget."""
     told = {"G": 3, "M": 3, "heterogeneity": "iid", "uplink": "50Mbit/s", "link_sharing": "per-client", "target": 0.5}
-    alone = planner.recommend(**told, local_steps=48).row("fedavg")
+    held = planner.recommend(**told, local_steps=48)
+    alone, advised = held.row("fedavg"), held.row("ring-star")
     assert 12e9 < alone.traffic_bytes < 50e9
+    assert advised.traffic_bytes < 12e9
     text = planner.tune(**told, local_steps="48", group_rounds="1", traffic=most).verdict.text
-    assert ("FedAvg takes 0.62x the time" in text) is named
+    assert "use Ring-Star with K = 48" in text
+    assert (f"FedAvg takes {alone.time_seconds / advised.time_seconds:.2g}x the time" in text) is named
     assert ("for the least time" in text) is not named  # a choice of less traffic is advised, where another is quicker
 
 

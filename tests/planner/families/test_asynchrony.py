@@ -398,6 +398,7 @@ def test_a_target_says_whose_steps_are_by_another_bound(plan) -> None:
     found = json.loads(plan(*words, "--rounds", "300", "--json")[1])
     assert {one["bound"] for one in found["async"]["buffers"]} == {"hflbounds.hga-repaired"}
     assert "; all buffers by another bound" in found["target"]["defined_by"]
+    assert any(one["text"].startswith("The bound of all buffers takes a round") for one in found["warnings"])
 
 
 @pytest.mark.parametrize("rounds", ["150", "600"])
