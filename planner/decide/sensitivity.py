@@ -158,8 +158,9 @@ def flip(  # reason: one field of the answer after the other
     settings = tuple(with_other_words(words, scenario, competing, first))
     found += [_turned(one, scenario) for one in settings if one.flips and one.parameter != "objective"]
     found = [_with_toss_up(row, walks, here, competing) for row in found]
-    if len(algorithms(question, first)) > 1:
-        found += [row for one in walks for side in (-1, 1) for row in _settled(one.input, side, here, competing)]
+    tossed = len(algorithms(question, first)) > 1
+    sides = [(one.input, side) for one in walks for side in (-1, 1) if tossed or not (one.below, one.above)[side > 0]]
+    found += [row for each, side in sides for row in _turned_toss_up(each, side, here, competing)]
     found.sort(key=lambda row: _nearness(row, scenario))
     lines = tuple(along.line for along in walks)
     every = len(competing) == len(question.topologies)
@@ -208,7 +209,7 @@ def lasts_until(row: Change, lines: Sequence[Line], first: Sequence[str]) -> flo
     Where another overtakes, the present best may tie for a while yet: what lasts begins beyond that.
     """
     line = next((one for one in lines if one.parameter == row.parameter), None)
-    if line is None or row.alone or isinstance(row.break_even, str):
+    if line is None or isinstance(row.break_even, str) or {*row.best_beyond} & {*first}:
         return row.last
     above, last, tied = row.break_even > float(row.now), row.break_even, True
     for one in line.stretches[:: 1 if above else -1]:
@@ -287,13 +288,14 @@ def _in_words(question: Question, best: tuple[str, ...], row: Change, tiers: Seq
         return f"{input_words(row.parameter, tiers)} {row.break_even} {makes}"
     joint = " " if row.unit else " = "
     away = "" if row.distance is None else f", {times(math.exp(abs(row.distance)))} away"
-    if row.alone:
+    if row.alone or best[0] in row.best_beyond:
         above = float(row.break_even) > float(row.now)
         where = f"{'above' if above else 'below'} {_at(row)}"
         where = f"= {_at(row)} or {'more' if above else 'less'}" if isinstance(row.break_even, int) else where
         if row.last is not None:
             where = " to ".join(format_break_even(end, row.unit) for end in sorted((float(row.break_even), row.last)))
-        return f"{input_words(row.parameter, tiers)} {where} settles it for {names(row.best_beyond)}"
+        does = f"settles it for {names(row.best_beyond)}" if row.alone else "makes it a toss-up"
+        return f"{input_words(row.parameter, tiers)} {where} {does}"
     return f"the nearest change is at {input_words(row.parameter, tiers)}{joint}{_at(row)}{away}"
 
 
@@ -485,8 +487,8 @@ def _with_toss_up(row: Change, followed: Sequence[changes.Walked], here: Standin
     return row.replaced(toss_up=toss_up.begins(told, each, even, first), beaten=beaten)
 
 
-def _settled(each: Input, side: int, here: Standing, competing: tuple[str, ...]) -> Iterator[Change]:
-    """Where one topology of a toss-up is named alone, on one side of an input."""
+def _turned_toss_up(each: Input, side: int, here: Standing, competing: tuple[str, ...]) -> Iterator[Change]:
+    """Where one topology of a toss-up is named alone, on one side of an input, or where a toss-up begins."""
     question, objective = here.question, here.objective
 
     def leads(values: Sequence[float]) -> Sequence[float]:
@@ -497,22 +499,24 @@ def _settled(each: Input, side: int, here: Standing, competing: tuple[str, ...])
         with np.errstate(invalid="ignore"):
             return list(totals[1] / totals[0])
 
-    found = toss_up.settled(toss_up.undecided_along(each, here, competing), each, leads, side)
+    told = toss_up.undecided_along(each, here, competing)
+    found = toss_up.turned(told, each, leads, side, here.undecided(competing))
     if found is not None:
-        at, last, topology = found
+        at, last, topologies = found
+        alone = len(topologies) == 1
         yield Change(
-            id=f"{each.name} {'above' if side > 0 else 'below'}, alone",
+            id=f"{each.name} {'above' if side > 0 else 'below'}, {'alone' if alone else 'toss-up'}",
             parameter=each.name,
             now=each.number(each.value),
             unit=each.unit,
             break_even=at,
-            best_beyond=(topology,),
-            alone=True,
+            best_beyond=topologies,
+            alone=alone,
             last=last,
             method="sampled",
             assumed=is_assumed(each.name, here.scenario),
             distance=math.log(at / each.value) if each.value > 0 and at > 0 else None,
-            **costs(each.apply(Perturbed(question), at), topology),
+            **costs(each.apply(Perturbed(question), at), topologies[0]),
         )
 
 

@@ -69,26 +69,35 @@ def _towards(each: Input, even: float) -> Iterator[float]:
     yield even
 
 
-def settled(
-    told: Undecided, each: Input, leads: Callable[[Sequence[float]], Sequence[float]], side: int
-) -> tuple[float | int, float | int | None, str] | None:
-    """From where to where, on one side, one topology of a toss-up is named alone, and which; None where none is seen.
+def turned(
+    told: Undecided, each: Input, leads: Callable[[Sequence[float]], Sequence[float]], side: int, now: tuple[str, ...]
+) -> tuple[float | int, float | int | None, tuple[str, ...]] | None:
+    """From where to where, on one side, one of a toss-up is named alone, or one that is named is in a toss-up.
 
-    The end is the last of the values looked at; None where it is so at all of them. ``leads`` are those of the first
-    over the second at values: it is looked only where the lead has grown.
+    With what is told there. The end is the last of the values looked at; None where it is so at all of them. ``leads``
+    are those of the first over the second at values: it is looked only where the lead has grown, or shrunk.
     """
     start = each.value or each.scale * STRIDE ** -(STRIDES // 2)
     values = [start * STRIDE ** (side * k) for k in range(1, STRIDES + 1)] if each.value or side > 0 else []
     values = list(dict.fromkeys(float(round(x)) if each.whole else x for x in values if each.least <= x <= each.most))
     values = [x for x in values if x != each.value and (x >= 1 or not each.whole)]
     near, most = each.value, leads([each.value])[0]
-    for far, lead in zip(values, leads(values) if values else (), strict=True):
-        if not lead > most * GROWN:
+    ahead = leads(values) if values else ()
+    least, at = min(zip(ahead, values, strict=True), default=(most, near))
+    if len(now) == 1 and not (least * GROWN < most and told(at)[1:]):
+        return None  # as where the lead is smallest one is named still
+    for far, lead in zip(values, ahead, strict=True):
+        if not (lead > most * GROWN if now[1:] else lead * GROWN < most):
             continue
-        if len(alone := told(far)) == 1:
-            at = last_true(lambda value: told(value) != alone, each, far, WIDTH, near)
-            also = list(itertools.takewhile(lambda value: told(value) == alone, values[values.index(far) :]))
-            return each.number(at), None if also[-1] == values[-1] else each.number(also[-1]), alone[0]
+        found = told(far)
+        if found and bool(found[1:]) != bool(now[1:]):
+
+            def so(value: float, found: tuple[str, ...] = found) -> bool:
+                return len(told(value)) > 1 if found[1:] else told(value) == found
+
+            at = last_true(lambda value: not so(value), each, far, WIDTH, near)
+            also = list(itertools.takewhile(so, values[values.index(far) :]))
+            return each.number(at), None if also[-1] == values[-1] else each.number(also[-1]), told(at)
         near, most = far, lead
     return None
 

@@ -43,7 +43,7 @@ def unturned(monkeypatch: pytest.MonkeyPatch) -> None:
 def untossed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Changes that `flip` finds come without where a toss-up begins and ends, which takes most of its time."""
     monkeypatch.setattr("planner.decide.sensitivity._with_toss_up", lambda row, *_: row)
-    monkeypatch.setattr("planner.decide.sensitivity._settled", lambda *_: ())
+    monkeypatch.setattr("planner.decide.sensitivity._turned_toss_up", lambda *_: ())
 
 
 @pytest.fixture

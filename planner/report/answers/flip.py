@@ -73,6 +73,8 @@ def _row(answer: Flips, row: Change, tossed: bool, most: int = 4) -> tuple[str, 
     beyond += " alone" * row.alone
     if tossed and row.method == "setting" and len(row.best_beyond) > 1:
         beyond = f"toss-up, {beyond}"
+    elif row.best_beyond[1:] and row.best_beyond[0] in answer.flip.first:
+        beyond = f"toss-up with {one_of(row.best_beyond[1:], most)}"
     if row.distance is not None:
         beyond += f", {times(math.exp(abs(row.distance)))} away"
     at = _from(row, row.break_even)

@@ -539,6 +539,18 @@ def test_where_the_order_inside_a_toss_up_turns_is_said_and_recommend_agrees() -
         assert several or told == alone.best_beyond == ("star-star",)
 
 
+def test_where_a_toss_up_begins_is_said_where_nobody_else_gets_in_front() -> None:
+    """It said of 12 and more group rounds that no input followed puts another in front, and no more."""
+    found = planner.flip("examples/phones.toml", parameter=["P"])
+    said = " ".join(str(found).split())
+    [at] = (int(one) for one in re.findall(r"P = (\d+) or more makes it a toss-up\.", said))
+    assert f">= {at} toss-up with Star-Ring, {at // 2}x away" in said
+    assert found.target is not None
+    given = {"target": found.target.value, "details": False}
+    told = [planner.recommend("examples/phones.toml", group_rounds=P, **given).recommended for P in (at - 1, at)]
+    assert told == [("star-star",), ("star-star", "star-ring")]
+
+
 @pytest.mark.usefixtures("settings_alone")
 def test_what_a_round_does_without_a_device_is_asked_where_nobody_said_it_and_it_decides() -> None:
     told = {"G": 6, "M": 20, "model_size": "12MB", "uplink": "8Mbit/s", "local_steps": 4, "link_sharing": "per-server"}
@@ -1112,7 +1124,8 @@ def test_sharing_that_a_preset_says_is_shown_where_another_tie_decides_beyond_it
     assert set(row.best_beyond) == set(shared.best)
 
 
-def test_a_setting_beyond_which_several_tie_is_a_toss_up_in_the_table(request: pytest.FixtureRequest) -> None:
+@pytest.mark.usefixtures("untossed")
+def test_a_setting_beyond_which_several_tie_is_a_toss_up_in_the_table() -> None:
     """As its verdict says; a change to one topology is none."""
     turned = planner.flip(
         groups=10, clients_per_group=20, heterogeneity="inter", objective="time", link_sharing="per-server",
@@ -1124,7 +1137,6 @@ def test_a_setting_beyond_which_several_tie_is_a_toss_up_in_the_table(request: p
     assert "toss-up, Star-Star or Star-Ring" in lines["link sharing"]
     single = [row for row in turned.rows if len(row.best_beyond) == 1 and input_words(row.parameter) in lines]
     assert single and not any("toss-up" in lines[input_words(row.parameter)] for row in single)
-    request.getfixturevalue("untossed")  # of numbers, which are not looked at below
     three = planner.flip(
         groups=40, clients_per_group=5, heterogeneity="both", objective="time", link_sharing="per-server",
         uplink="20Mbit/s", settings={f"network.server_link.{way}": "20Mbit/s" for way in ("up", "down")},
