@@ -500,7 +500,7 @@ def _turned_toss_up(each: Input, side: int, here: Standing, competing: tuple[str
             return list(totals[1] / totals[0])
 
     told = toss_up.undecided_along(each, here, competing)
-    found = toss_up.turned(told, each, leads, side, here.undecided(competing))
+    found = toss_up.turned(told, each, leads, side, algorithms(question, here.undecided(competing)))
     if found is not None:
         at, last, topologies = found
         alone = len(topologies) == 1

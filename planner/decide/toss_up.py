@@ -10,7 +10,7 @@ from functools import cache
 
 from planner.decide.breakpoints import NEAR_ZERO, last_true
 from planner.decide.parameters import Input, deviations, moved_by, ratios
-from planner.decide.verdict import Standing, standing
+from planner.decide.verdict import Standing, algorithms, standing
 
 LOOKS = 8  # values before a break-even at which it is looked for: what is told may end, and come back
 WIDTH = 0.02  # relative width of the interval in which a toss-up is found to begin, and to end
@@ -18,7 +18,7 @@ STRIDE = 2.0  # a factor: so far apart are the values at which its end is looked
 STRIDES = 6  # on either side of the present value, where one of a toss-up of now gets ahead
 GROWN = 1.25  # by how much a lead has to grow before it is looked at whether it decides
 Undecided = Callable[[float], tuple[str, ...]]
-"""Those of which one is the best as far as can be told, best first, at a value of an input; none out of reach."""
+"""The algorithms of which one is the best as far as can be told, best first, at a value; none out of reach."""
 
 
 def undecided_along(each: Input, here: Standing, competing: Collection[str]) -> Undecided:
@@ -36,7 +36,7 @@ def undecided_along(each: Input, here: Standing, competing: Collection[str]) -> 
         there = each.moved(here.question, value)
         if not any(math.isfinite(float(rounds)) for rounds in there.rounds().values()):
             return ()
-        return standing(there, scenario, here.objective).undecided(competing)
+        return algorithms(there, standing(there, scenario, here.objective).undecided(competing))
 
     return told
 

@@ -543,6 +543,7 @@ def test_where_a_toss_up_begins_is_said_where_nobody_else_gets_in_front() -> Non
     """It said of 12 and more group rounds that no input followed puts another in front, and no more."""
     found = planner.flip("examples/phones.toml", parameter=["P"])
     said = " ".join(str(found).split())
+    assert "derive them anew" not in said  # which P does not
     [at] = (int(one) for one in re.findall(r"P = (\d+) or more makes it a toss-up\.", said))
     assert f">= {at} toss-up with Star-Ring, {at // 2}x away" in said
     assert found.target is not None
@@ -1122,6 +1123,17 @@ def test_sharing_that_a_preset_says_is_shown_where_another_tie_decides_beyond_it
     assert set(now.best) & set(shared.best) and set(now.best) != set(shared.best)
     row = planner.flip(**given).row("client_link.sharing per-server")
     assert set(row.best_beyond) == set(shared.best)
+
+
+@pytest.mark.usefixtures("untossed")
+def test_it_says_where_an_option_moves_the_deviations_too() -> None:
+    """A change at M = 3 was not that of `--M 3`, which made zeta smaller and delta larger."""
+    given = {"heterogeneity": "dirichlet:intra=0.1,inter=1", "rounds": 500, "details": False}
+    many, few = (planner.recommend(groups=12, clients_per_group=M, **given).scenario for M in (25, 3))
+    assert few["zeta"].value < many["zeta"].value and few["delta"].value > many["delta"].value
+    found = planner.flip("examples/phones.toml", parameter=["M"])
+    assert "Data       zeta and delta stay where G or M moves; --G and --M derive them anew" in str(found)
+    assert "derive them anew" not in str(planner.flip("examples/hospitals.toml", parameter=["M"]))
 
 
 @pytest.mark.usefixtures("untossed")
