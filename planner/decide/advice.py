@@ -37,7 +37,6 @@ FIRST: Mapping[str, str] = {  # what is said of these in any case, before what v
     TIMEOUT: "the fewest seconds per client that comes; who takes longer is cut off",
     "access": "how fast the links of places to their network are",
 }
-ASK_POLICY = NextStep(argv=("--on-failure", "fail|skip|timeout"), why="Does a round go on without a device?", asks=True)
 LINK_SHARING = ("--link-sharing", "per-client|per-server")
 RACED = 2  # local steps of a pilot that is asked for none
 LITTLE = 0.1  # a total Sobol index below it is not worth a question
@@ -100,7 +99,7 @@ def steps(
     ):
         yield ask_sharing(scenario)
     if settings.asks_policy(question, scenario, next(iter(verdict.best), question.reference), changes):
-        yield ASK_POLICY
+        yield ask_policy(scenario)
     if any(one.parameter == DETECT and not set(verdict.best) <= set(one.best_beyond) for one in changes):
         yield NextStep(argv=("--set", f"{DETECT}=TIME"), why="When is a device that stays away given up?", asks=True)
     inside = (one for one in changes if one.best_beyond and set(one.best_beyond) <= set(verdict.best))
@@ -138,6 +137,12 @@ def race(question: Question, local_steps: int | None = None, passes: int | None 
     steps = ("-K", str(K)) if local_steps or K != RACED else ()
     several = ("-P", "/".join(map(str, each))) if any(number > 1 for number in each) else ()
     return ("hfl-plan", "pilot", "HOOK.py", *steps, *several)
+
+
+def ask_policy(scenario: Scenario) -> NextStep:
+    """Ask what a round does without a device; a timeout is another wait than one that was given."""
+    words = f"fail|skip{'|timeout' * settings.is_assumed(DETECT, scenario)}"
+    return NextStep(argv=("--on-failure", words), why="Does a round go on without a device?", asks=True)
 
 
 def ask_sharing(scenario: Scenario) -> NextStep:

@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 from hflbounds.topology import tier_symbols
 from planner.decide import participation, tuning
-from planner.decide.advice import ASK_POLICY, ask_sharing, assumptions, race, turns
+from planner.decide.advice import ask_policy, ask_sharing, assumptions, race, turns
 from planner.decide.compression import about_compression
 from planner.decide.explain import about_footprint, at_most, known_values, target_of
 from planner.decide.recommendation import SHARING
@@ -288,7 +288,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         evidence=tuple(orderings.records(at, scenario, predictor_record.of(at))),
         next=(
             *([ask_sharing(scenario)] if shared and aim in CLOCKED else ()),
-            *([ASK_POLICY] if asks_policy(at, scenario, chosen.topology, changed) else ()),
+            *([ask_policy(scenario)] if asks_policy(at, scenario, chosen.topology, changed) else ()),
             NextStep(argv=race(question, chosen.K, chosen.P), why="measures rounds and rates on your model and data"),
             *(_ranked(asked, chosen) if ranks else ()),
             NextStep(argv=("...", "--explain"), why="all details"),

@@ -117,8 +117,8 @@ def times(ratio: float | None) -> str:
 
 
 def two(number: float) -> str:
-    """A number with two digits: ``2.9``, ``14``, ``1,800``, and from a million on ``1.4e6``; close to 1 with three."""
-    rounded = float(f"{number:.3g}" if 0.95 <= number < 1.1 else f"{number:.2g}")
+    """A number with two digits: ``2.9``, ``14``, ``1,800``, and from a million on ``1.4e6``; near 1 in hundredths."""
+    rounded = round(number, 2) if 0.95 <= number < 1.1 else float(f"{number:.2g}")
     if 0.95 <= rounded < 1.1 and rounded != 1:
         return f"{rounded:.2f}"
     if rounded >= LARGE:

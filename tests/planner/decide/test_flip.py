@@ -561,7 +561,10 @@ def test_what_a_round_does_without_a_device_is_asked_where_nobody_said_it_and_it
     lines = {line.split("  ")[0]: line for line in str(answer).splitlines()}
     assert "Assumed   on failure fail?" in str(answer)
     assert re.search("on failure skip -> .* alone", lines["Changes"])
-    assert "--on-failure fail|skip" in lines["Ask"]
+    assert "--on-failure fail|skip|timeout" in lines["Ask"]
+    waits = planner.recommend(**told, availability="95%", settings={"availability.detect": "5s"})
+    asked = [one.argv[1] for one in waits.next if one.argv[0] == "--on-failure"]
+    assert asked == ["fail|skip"]  # beside a wait a timeout, which is another, is refused
     given = planner.recommend(**told, availability="95%", on_failure="fail")
     for other in (skip, given, planner.recommend(**told)):
         assert "on failure fail?" not in str(other) and "--on-failure fail|skip" not in str(other)
