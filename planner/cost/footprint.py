@@ -7,15 +7,13 @@ for others. The network takes energy for each byte. Servers are not counted. Sou
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from math import fsum
 
 from planner.cost.patterns import schedules
 from planner.cost.round import RoundCost, RoundSpec
 from planner.cost.uneven import at_work, on_air
 from planner.cost.wires import wire
-from planner.scenario.footprint import BYTES_PER_GB, J_PER_KWH, Coefficient, Rates
+from planner.scenario.footprint import BYTES_PER_GB, J_PER_KWH, Coefficient, Rates, total
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +44,14 @@ def footprint(spec: RoundSpec, cost: RoundCost, rates: Rates) -> Footprint:
     powers = {"training": rates.training, "radio": rates.radio, "waiting": rates.idle}
     joules = {part: power.times(seconds[part]) for part, power in powers.items() if power}
     unknown = [part for part, power in powers.items() if not power and part != "radio"]
-    device = _sum(joules.values()) if joules else None
+    device = total(joules.values()) if joules else None
     tiers = len(cost.bytes_by_tier)
     carried = list(zip(cost.bytes_by_tier, rates.links[-tiers:], strict=True))
     if any(moved and not rate for moved, rate in carried):
         unknown.append("network")
     if known := [rate.times(moved) for moved, rate in carried if rate and moved]:
-        joules["network"] = _sum(known)
-    energy = _sum(joules.values()) if joules else None
+        joules["network"] = total(known)
+    energy = total(joules.values()) if joules else None
     bill: list[Coefficient] = []
     if rates.device_hour:
         bill.append(rates.device_hour.times(devices * cost.seconds / 3600))
@@ -68,7 +66,7 @@ def footprint(spec: RoundSpec, cost: RoundCost, rates: Rates) -> Footprint:
         joules,
         energy,
         _product(rates.carbon, energy) if rates.carbon and energy else None,
-        _sum(bill) if bill else None,
+        total(bill) if bill else None,
         tuple(unknown),
     )
 
@@ -82,11 +80,6 @@ def _on_air(spec: RoundSpec) -> float:
     for above in spec.topology.tiers[:-1]:
         nodes *= above.passes * above.taking_part
     return nodes * schedules()[tier.pattern.id].on_air(tier.taking_part, wire(link, spec.model_bytes))
-
-
-def _sum(parts: Iterable[Coefficient]) -> Coefficient:
-    every = list(parts)
-    return Coefficient(*(fsum(getattr(one, name) for one in every) for name in ("value", "low", "high")))
 
 
 def _product(one: Coefficient, other: Coefficient) -> Coefficient:

@@ -18,6 +18,7 @@ from hflbounds.topology import all_topologies, branches, tier_symbols
 from planner.cost.round import CostError, RoundCost
 from planner.predict.question import Question, ceil_rounds
 from planner.scenario.fields import Objective
+from planner.scenario.footprint import Rates
 from planner.scenario.members import Members
 from planner.scenario.network import Network
 
@@ -95,11 +96,12 @@ class Baseline:
         timed, topology = self.on(question.network)
         return timed.varied(compute=question.compute, model_bytes=question.model_bytes).of_a_round(topology)
 
-    def amount(self, objective: Objective, network: Network) -> float:
-        """What it takes of an objective to the target; ``inf`` where that is not reached."""
+    def amount(self, objective: Objective, network: Network, rates: Rates | None = None) -> float:
+        """What it takes of an objective to the target, also by other rates; ``inf`` where that is not reached."""
         if self.question is None or not math.isfinite(self.rounds):
             return math.inf
         timed, topology = self.on(network)
+        timed = timed if rates is None else timed.varied(rates=rates)
         return ceil_rounds(self.rounds) * timed.price(topology, objective)
 
 

@@ -23,7 +23,7 @@ from planner.io.answers import Faster, Quantity, Verdict
 from planner.io.wording import a_group, names, names_or, one_of, percent, several, times, title
 from planner.predict.evidence import predictor_record
 from planner.predict.question import Question, ceil_rounds
-from planner.scenario.fields import Objective
+from planner.scenario.fields import CLOCKED, FOOTPRINT, Objective
 from planner.scenario.network import Network
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_rate
@@ -324,18 +324,23 @@ def _is_less(ratio: float, scenario: Scenario) -> bool:
 
 
 def _over_links(question: Question, objective: Objective, who: Baseline, least: float) -> Faster:
-    """What a single tier takes over what the best does: over clients' own links, and over slower ones of servers."""
+    """What a single tier takes over what the best does: over clients' own links, and over slower ones of servers.
+
+    And over those that cost more, as what clients send then crosses all of them.
+    """
     ratio = Quantity(who.amount(objective, question.network) / least)
     through, at_once = None, who.id == "fedavg"
-    if objective == "time" and (slower := _through_servers(question, at_once=at_once)) is not None:
-        through = Quantity(who.amount(objective, slower) / least)
+    rates = question.rates.through_servers() if objective in FOOTPRINT and question.rates is not None else None
+    slower = _through_servers(question, at_once=at_once, dearer=rates != question.rates and rates is not None)
+    if objective in CLOCKED and slower is not None:
+        through = Quantity(who.amount(objective, slower, rates) / least)
         if not at_once and through < ABOUT * ratio:  # by latency, of which there is some everywhere
             through = None
     return Faster(id=who.id, title=who.title, ratio=ratio, through=through)
 
 
-def _through_servers(question: Question, *, at_once: bool) -> Network | None:
-    """The network by which clients use the links of servers, if one is slower than theirs; shared if ``at_once``.
+def _through_servers(question: Question, *, at_once: bool, dearer: bool) -> Network | None:
+    """The network by which clients use the links of servers, if one is slower or dearer; shared if ``at_once``.
 
     What is sent by one after the other is slower by latency too.
     """
@@ -344,7 +349,7 @@ def _through_servers(question: Question, *, at_once: bool) -> Network | None:
         return None
     *above, own = (link for link in network.links if link is not None)
     late = not at_once and any(link.latency > own.latency for link in above)
-    if not late and not network.slower_above:
+    if not late and not dearer and not network.slower_above:
         return None
     below = [1.0] * len(network.links)
     if at_once:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal
@@ -50,6 +50,21 @@ class Rates:
     device_hour: Coefficient | None = None  # price of a client for an hour, waiting included
     kwh: Coefficient | None = None  # price of electricity
     gigabytes: tuple[Coefficient | None, ...] = ()  # price of a gigabyte, by tier, top first
+
+    def through_servers(self) -> Rates:
+        """Let what clients send cross the links of all tiers."""
+        return replace(self, links=_through(self.links), gigabytes=_through(self.gigabytes))
+
+
+def _through(tiers: tuple[Coefficient | None, ...]) -> tuple[Coefficient | None, ...]:
+    known = [one for one in tiers if one is not None]
+    return (*tiers[:-1], total(known)) if known else tiers
+
+
+def total(parts: Iterable[Coefficient]) -> Coefficient:
+    """The sum of some."""
+    every = list(parts)
+    return Coefficient(*(math.fsum(getattr(one, name) for one in every) for name in ("value", "low", "high")))
 
 
 @dataclass(frozen=True, slots=True)

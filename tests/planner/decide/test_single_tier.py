@@ -11,7 +11,7 @@ import pytest
 import planner
 from hflbounds.topology import all_topologies
 from planner.decide.single_tier import single_tier
-from planner.io.wording import two
+from planner.io.wording import times, two
 from planner.predict.question import Question, ask
 from planner.scenario.network import Network
 from planner.scenario.resolve import load
@@ -84,6 +84,34 @@ def test_a_chain_of_clients_is_also_timed_over_slower_links_of_servers(up: str, 
     assert sequential.time_seconds < best.time_seconds < seconds
     said = answer.verdict.text.partition("Sequential")[2]
     assert f"{two(seconds / best.time_seconds)}x over the links of servers." in said
+
+
+@pytest.mark.parametrize("objective", ["money", "energy"])
+def test_what_clients_send_over_servers_links_is_paid_there_too(objective: str) -> None:
+    """FedAvg was advised at a fifth of the money, by clients' own links alone. By hand, of 8 clients at 15 servers."""
+    told = {
+        "groups": 15,
+        "clients_per_group": 8,
+        "model_size": "500MB",
+        "step_time": "0.5s",
+        "link_sharing": "per-client",
+    }
+    told |= {"client_link": "lan", "server_uplink": "100Mbit/s", "server_downlink": "100Mbit/s", "objective": objective}
+    prices = {"footprint.device_hour": 2.5, "network.server_link.price": 0.09}
+    powers = {"footprint.training_power": "300W", "footprint.idle_power": "100W"}
+    powers |= {"network.server_link.energy": "0.05kWh/GB"}
+    answer = planner.recommend(**told, settings=prices if objective == "money" else powers)
+    fedavg, best = answer.row("fedavg"), answer.ranking[0]
+    steps, rounds = 2 * 0.5, float(fedavg.rounds)
+    seconds = 8 * 2 * 500e6 * 8 / 100e6 + steps  # of a round
+    gigabytes = 120 * 2 * 0.5
+    money = 120 * 2.5 * seconds / 3600 + 0.09 * gigabytes
+    joules = 120 * (100 * seconds + 200 * steps) + 0.05 * 3.6e6 * gigabytes
+    whole, least = (money, best.money) if objective == "money" else (joules, best.energy_joules)
+    baseline = answer.verdict.baseline
+    assert baseline is not None and not baseline.advised
+    assert baseline.through == pytest.approx(rounds * whole / least, rel=0.01)
+    assert f"{times(baseline.through)} over them: use it in the first case alone." in answer.verdict.text
 
 
 def test_without_servers_clients_of_a_group_still_share_its_link() -> None:
