@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Literal
 
 from planner.decide import breakpoints, toss_up
+from planner.decide.breakpoints import FINE
 from planner.decide.parameters import (
     LARGEST_DRAWN,
     Input,
@@ -16,6 +17,8 @@ from planner.decide.parameters import (
     inputs,
     is_drawn,
     is_quick,
+    link_rates,
+    moved_by,
     ratios,
     size_drawn,
 )
@@ -51,11 +54,13 @@ def nearest_flips(here: Standing) -> tuple[tuple[Sensitivity, ...], str]:
         return (), "not looked at: the fleet is too large to draw its compute times again and again"
     few, among = _nearest(question, objective)
     every, of_pilot = inputs(few, objective), question.predictor.measured
+    every |= link_rates(few, every)
     left_out = {*ratios(question), *counts_drawn(question), *fixed(few, every)}  # `flip` follows the first two
     looked = {name: each for name, each in every.items() if name not in left_out and (of_pilot or name != "R")}
     looked = {} if set(first) == set(question.topologies) else looked  # no number puts another in front
     leading = [t for t in first if t in few.topologies]
     found: list[tuple[float, Sensitivity]] = []
+    near: dict[tuple[str, bool], float] = {}
     for name, each in looked.items():
         spread = scenario.known[name].spread if name in scenario.known else None
         given = spread is not None and scenario.known[name].origin == "given"
@@ -70,6 +75,9 @@ def nearest_flips(here: Standing) -> tuple[tuple[Sensitivity, ...], str]:
                 # whole rounds, in which rows are told, may have another first than rounds that no step parts
                 if not inside or (spread is not None and 0 < away < spread.reach):
                     found.append((away - NARROWED * inside, flip))
+                if not inside:
+                    near[name, at > now] = away
+    found = [pair for pair in found if pair[0] < 0 or _says_most(pair[1], near)]
     words = (one for one in other_words(question, scenario) if one[0] != "objective")
     for one in with_other_words(words, scenario, tuple(question.topologies), first):
         if one.flips and one.best:
@@ -85,6 +93,18 @@ def nearest_flips(here: Standing) -> tuple[tuple[Sensitivity, ...], str]:
     flips = tuple(_with_toss_ups(here, looked, [flip for _, flip in found]))
     numbers = f"one input at a time{held}, {far}{among}: {', '.join(looked)}"
     return flips, numbers if looked else "settings alone, as all topologies tie"
+
+
+def _says_most(one: Sensitivity, near: Mapping[tuple[str, bool], float]) -> bool:
+    """Whether a change is shown beside those of the same link; ``near`` has how far each is, by its side.
+
+    Of both rates at once, as a faster line moves them, where that is nearer than of either alone, and then instead.
+    """
+    rate = f"{one.parameter.rpartition('.')[0]}.rate"
+    side = isinstance(one.break_even, (int, float)) and isinstance(one.now, (int, float)) and one.break_even > one.now
+    alone = min(near.get((part, side), math.inf) for part in moved_by(rate))
+    both = near.get((rate, side), math.inf) < alone - FINE
+    return both if one.parameter == rate else not both or one.parameter not in moved_by(rate)
 
 
 def _with_toss_ups(here: Standing, looked: Mapping[str, Input], flips: Sequence[Sensitivity]) -> Iterator[Sensitivity]:

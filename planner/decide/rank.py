@@ -136,12 +136,12 @@ def _warnings(  # reason: one source of warnings each
 ) -> Iterator[Caution]:
     question, scenario, recommended = here.question, here.scenario, here.best
     texts = [
+        *about_footprint(question, scenario.objective),
         *question.predictor.cautions(question),
         *evidence.not_covered(question),
         *about_shares(question, scenario),
         *scenario.warnings,
         *about_compression(question, scenario, rows[0].id, scenario.objective),
-        *about_footprint(question, scenario.objective),
         *(_cut_off(question, scenario, recommended) or _may_miss(here)),
         *_about_status(question),
         *_about_target(question, met),

@@ -240,9 +240,9 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     shared, there = SHARING in otherwise, otherwise.get(SHARING)
     depends = shared and _sharing_decides(search, chosen, own, there)
     warnings = [
+        *about_footprint(question, *weighed),
         *scenario.warnings,
         *about_compression(question, scenario, chosen.topology, aim),
-        *about_footprint(question, *weighed),
         *_beyond_record(search, found, chosen, rows),
         *participation.about(at, scenario, [chosen.topology]),
         *_cautions(search, len(found), chosen),

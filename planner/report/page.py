@@ -384,7 +384,11 @@ def change_in(answer: Answer, one: Sensitivity) -> str:
     first, one = answer.verdict, as_asked(answer, one)
     while first.cases:  # changes are followed from the first
         first = first.cases[0]
-    return unserved_in(answer, change(one, titles, first.best, answer.words), one.parameter, one.break_even)
+    said = unserved_in(answer, change(one, titles, first.best, answer.words), one.parameter, one.break_even)
+    if not one.parameter.endswith(".rate"):
+        return said
+    up, down = (answer.scenario[one.parameter.replace(".rate", f".{way}")].value for way in ("up", "down"))
+    return said if up == down else f"{said} (uplink; downlink in proportion)"
 
 
 def unserved_in(answer: Answer, text: str, parameter: str, other: object) -> str:

@@ -26,7 +26,7 @@ from hflbounds import family
 from planner.decide import toss_up
 from planner.decide.breakpoints import FINE, Walked, along, answers, last_true, nearest
 from planner.decide.nearest import nearest_flips as nearby
-from planner.decide.parameters import Input, Perturbed, inputs
+from planner.decide.parameters import Input, Perturbed, inputs, link_rates
 from planner.decide.phase_diagram import phase
 from planner.decide.rank import recommend
 from planner.decide.sensitivity import flip, posed
@@ -829,7 +829,8 @@ def test_the_short_list_of_recommend_finds_no_change_that_the_whole_line_does_no
     for near in nearby(here)[0]:
         if near.method == "setting":
             continue
-        each = inputs(question, told.objective)[near.parameter]
+        known = inputs(question, told.objective)
+        each = {**known, **link_rates(question, known)}[near.parameter]
         whole = along(each, question, told.objective, tuple(question.topologies), first, told.resolution)
         at, now = float(near.break_even or 0), float(near.now or 0)
         change = whole.above if at > now else whole.below
@@ -1248,19 +1249,17 @@ def test_recommend_says_of_the_nearest_numbers_where_a_toss_up_begins() -> None:
     }
     found = planner.recommend(**given)
     near = [one for one in found.sensitivity if one.toss_up is not None]
-    assert found.verdict.status == "best" and {"server_link.up", "server_link.down"} <= {one.parameter for one in near}
+    assert found.verdict.status == "best" and "server_link.rate" in {one.parameter for one in near}
     followed = planner.flip(**given, parameter=[one.parameter for one in near])
     for one in near:
         assert one.now > one.toss_up > one.break_even or one.now < one.toss_up < one.break_even
         there = followed.change(one.parameter, 1 if one.toss_up > one.now else -1)
         assert there is not None and there.toss_up == pytest.approx(one.toss_up, rel=0.03)
-    at = next(one.toss_up for one in near if one.parameter == "server_link.up")
-    statuses = [
-        planner.recommend(**given, settings={"network.server_link.up": f"{at * by}bit/s"}, details=False).verdict.status
-        for by in (1.03, 0.97)
-    ]
+    at = next(one.toss_up for one in near if one.parameter == "server_link.rate")
+    there = [{f"network.server_link.{way}": f"{at * by}bit/s" for way in ("up", "down")} for by in (1.03, 0.97)]
+    statuses = [planner.recommend(**given, settings=both, details=False).verdict.status for both in there]
     assert statuses == ["best", "toss-up"]
-    said = f"below {format_break_even(at, 'bit/s')} -> toss-up, "
+    said = f"server link below {format_break_even(at, 'bit/s')} -> toss-up, "
     assert said in " ".join(str(found).split()) and said in " ".join(found.explain("break-even").split())
 
 

@@ -474,7 +474,12 @@ def test_solved_flips_are_where_two_topologies_take_the_same_time() -> None:
             flip.parameter, "network__" + flip.parameter.replace(".", "__")
         )
         unit = {"bit/s": "bit/s", "bytes": "B", "s": "s"}[flip.unit]
-        rows = {row.id: row for row in guaranteed(**(given | {path: f"{flip.break_even!r}{unit}"})).ranking}
+        there = {path: f"{flip.break_even!r}{unit}"}
+        if (link := flip.parameter.removesuffix(".rate")) != flip.parameter:  # both rates, in proportion
+            rates = {way: float(result.scenario[f"{link}.{way}"].value) for way in ("up", "down")}
+            moved = {way: rate * flip.break_even / rates["up"] for way, rate in rates.items()}
+            there = {f"network__{link}__{way}": f"{rate!r}{unit}" for way, rate in moved.items()}
+        rows = {row.id: row for row in guaranteed(**(given | there)).ranking}
         old, new = rows[result.recommended[0]], rows[flip.best_beyond[0]]
         assert new.time_seconds == pytest.approx(old.time_seconds, rel=1e-6)
 

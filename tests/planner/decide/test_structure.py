@@ -659,11 +659,14 @@ def test_of_plans_that_tie_one_within_measured_runs_is_taken_as_tune_does(plan) 
 
 
 def test_changes_say_which_counts_of_those_searched_they_are_at(plan) -> None:
-    """At these the change is where it is said; searched again beyond it, others lead."""
+    """At these the change is where it is said; searched again beyond it, others lead.
+
+    One rate alone has it at 2.13 Mbit/s, so both at twice the time above that of 100 Mbit/s.
+    """
     fleet = ("-G", "5", "-M", "8", "-H", "zeta=1.5,delta=0.4", "--uplink", "6Mbit/s", "--downlink", "30Mbit/s")
     words = ("recommend", *fleet, "--model-size", "30MB", "--step-time", "50ms", "--link-sharing", "per-client")
     page = " ".join(plan(*words, "--target", "0.1", "--local-steps", "1:16", "--group-rounds", "1:4")[1].split())
-    said = r"Changes P = 1, K = 16: server uplink or downlink below (\S+ Mbit/s -> toss-up, )?2.13 Mbit/s -> Star-Ring"
+    said = r"Changes P = 1, K = 16: server link below (\S+ Mbit/s -> toss-up, )?4\.1[6-9] Mbit/s -> Star-Ring"
     assert re.search(f"{said} leads", page)
     for rate, best in (("2.10Mbit/s", "star-ring"), ("2.16Mbit/s", "star-star")):
         up = ("--set", f"network.server_link.up={rate}", "--target", "0.1", "-K", "16", "-P", "1", "--json")
