@@ -107,7 +107,7 @@ def keywords(shape: Shape) -> list[Keyword]:
     """Return the keywords of a command, those by place first."""
     found = [_own(one) for one in shape.own]
     if shape.first:
-        found += [CONFIG, SETTINGS, *(of_field(*one) for one in shape.fields.values())]
+        found += [*[CONFIG] * ("config" in shape.shared), SETTINGS, *(of_field(*one) for one in shape.fields.values())]
     for parameter, annotation in shape.shared.items():
         if parameter in ("output", "report", "force"):
             kind, default = bool if parameter == "force" else str | Path | None, unsaid(annotation)

@@ -97,7 +97,7 @@ class Declared:
     """What a command says of its shared options."""
 
     only: Collection[str] = ()  # keys of a scenario that it has options for; all if empty
-    without: Collection[str] = ()  # keys that it has no option for
+    without: Collection[str] = ()  # keys that it has no option for, and names of `BESIDE`
     # by key, other spellings and help, and the default where it is another
     reworded: Mapping[str, tuple[str, str] | tuple[str, str, str]] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)  # by suffix, what ``--output`` writes as well, in words
@@ -168,7 +168,8 @@ class Shape:
         own = _own_parameters(command, of_scenario)
         taken = {name for parameter in own for name in spellings(parameter.annotation)}
         fields = _fields(declared, taken) if of_scenario else {}
-        shared = {**BESIDE, **{name: _option(*one) for name, one in fields.items()}} if of_scenario else {}
+        shared = {name: one for name, one in BESIDE.items() if of_scenario and name not in declared.without}
+        shared |= {name: _option(*one) for name, one in fields.items()}
         is_text = str(command.__annotations__.get("return")).split(" |")[0] in ("str", "None")
         shared |= {
             name: _in_output(annotation, declared)
@@ -188,7 +189,7 @@ class Shape:
             for name, (field, left, _) in self.fields.items()
             if given[name] is not None
         }
-        return Said(given["config"], _spoken(given, options))
+        return Said(given.get("config"), _spoken(given, options))
 
 
 def completed(command: Answered) -> Callable[..., None]:

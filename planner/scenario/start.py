@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from planner.errors import ScenarioError
 from planner.io.text import one_of
+from planner.io.toml_text import toml
 from planner.scenario.fields import FIELDS
 
 EXAMPLES: Final = {name: f"{name.replace('-', '_')}.toml" for name in ("phones", "hospitals", "cell-site", "regions")}
@@ -24,7 +25,7 @@ KINDS: Final = {
     **{kind: kind for kind in ("iid", "intra", "inter")},  # as --heterogeneity has them
 }
 SHARED: Final = {
-    **{"y": "per-server", "yes": "per-server", "n": "per-client", "no": "per-client", "unknown": ""},
+    **{"y": "per-server", "yes": "per-server", "n": "per-client", "no": "per-client", "unknown": None},
     **{sharing: sharing for sharing in ("per-client", "per-server")},  # as --link-sharing has them
 }
 AIMS: Final = ("time", "traffic", "rounds")
@@ -36,11 +37,11 @@ class Question:
 
     text: str  # what is asked
     usual: str  # the answer where nothing is written
-    read: Callable[[str], Mapping[str, Any]]  # reads an answer as values by key; "" for a value that stays open
+    read: Callable[[str], Mapping[str, Any]]  # reads an answer as values by key; None for a value that stays open
 
     def unanswered(self) -> dict[str, Any]:
         """Return what nothing written gives: values that stay open, and the usual answer where there has to be one."""
-        return {key: "" if key in OPEN else value for key, value in self.read(self.usual).items()}
+        return {key: None if key in OPEN else value for key, value in self.read(self.usual).items()}
 
 
 def checked(key: str, value: str) -> str:
@@ -52,7 +53,11 @@ def checked(key: str, value: str) -> str:
 def _fleet(answer: str) -> dict[str, Any]:
     found = FLEET.fullmatch(answer)
     if found is None:
-        raise ScenarioError(f"groups x clients: {answer!a:.40} is not two whole numbers. Write 12 x 25.", code="E022")
+        raise ScenarioError(
+            f"groups x clients: {answer!a:.40} is not two whole numbers. Write 12 x 25. For other fleets begin again "
+            "with --data counts.csv or --fleet fleet.csv, which say who is in which group, or with --tiers 5/3/8.",
+            code="E022",
+        )
     counts = {"fleet.groups": int(found[1]), "fleet.clients_per_group": int(found[2])}
     for key, number in counts.items():
         checked(key, str(number))
@@ -62,6 +67,10 @@ def _fleet(answer: str) -> dict[str, Any]:
 def _size(answer: str) -> dict[str, Any]:
     """A size, or a number of parameters of four bytes."""
     found = PARAMETERS.fullmatch(answer)
+    if answer.isdecimal():
+        raise ScenarioError(
+            f"model.size: {answer:.40} has no unit. Write {answer:.40}MB, or {answer:.40}M parameters.", code="E023"
+        )
     if found is not None and (found[2] != "B" or "param" in answer):
         megabytes = float(found[1]) * SCALES[found[2]] * BYTES / 1e6
         answer = f"{megabytes:.4g}MB"
@@ -83,23 +92,30 @@ def _data(answer: str) -> dict[str, Any]:
 
 
 def _aim(answer: str) -> dict[str, Any]:
-    return {"plan.objective": one_of(answer.lower(), AIMS, "objective")}
+    try:
+        return {"plan.objective": one_of(answer.lower(), AIMS, "objective")}
+    except ScenarioError as error:
+        raise ScenarioError(f"{error} Energy, carbon and money need rates: --objective. Accuracy: --metric.") from None
 
 
 QUESTIONS: Final = (
+    Question("Which data differ: none, clients, groups, both, or a counts file?", "both", _data),
     Question("Groups x clients per group?", "10 x 10", _fleet),
     Question("Model size or number of parameters?", "45MB", _size),
     Question("Client uplink?", "20Mbit/s", partial(_quantity, "network.client_link.up")),
     Question("Is the uplink shared within a group? [y/n/unknown]", "unknown", _shared),
-    Question("Which data differ: none, clients, groups, both, or a counts file?", "both", _data),
     Question("What matters most: time, traffic, rounds?", "time", _aim),
 )
-COMMENTS: Final = {
+COMMENTS: Final = {  # of values that are asked for or assumed; those of others are the help of their options
     "fleet.groups": "groups, each with a server",
     "fleet.clients_per_group": "clients of each group",
+    "fleet.local_steps": "local steps of a client between two averagings",
+    "fleet.group_rounds": "group rounds in a global round",
     "model.size": "one transfer of the model; 4 bytes per parameter in single precision",
     "network.client_link.up": "client to server; the preset broadband says the rest of the link",
     "network.client_link.sharing": "per-client: each client has this rate; per-server: the group shares it",
+    "network.server_link.preset": "group server to the cloud",
+    "compute.step_time": "mean time of a local step: measure yours",
     "problem.heterogeneity": "data that differ: iid, intra (clients), inter (groups), both, or a file of label counts",
     "plan.objective": "what to minimise: time, traffic or rounds",
 }
@@ -109,37 +125,37 @@ OPEN: Final = {  # what is assumed where the answer is open: values behind a com
     "network.client_link.sharing": "per-client",
     "problem.heterogeneity": "both",
 }
-REST: Final = (  # what else is assumed, and worth a look
-    ("fleet.local_steps", 2, "local steps of a client between two averagings"),
-    ("fleet.group_rounds", 1, "group rounds in a global round"),
-    ("compute.step_time", "0.1s", "mean time of a local step: measure yours"),
-    ("network.server_link.preset", "wan", "group server to the cloud"),
-)
+REST: Final = {  # what else is assumed, and worth a look
+    "fleet.local_steps": "2",
+    "fleet.group_rounds": "1",
+    "compute.step_time": "0.1s",
+    "network.server_link.preset": "wan",
+}
 
 
 def written(values: Mapping[str, Any]) -> str:
     """Write a scenario with a comment on every line.
 
-    Values are by key; "" for one that stays open.
+    Values are by key; None for one that stays open.
     """
-    rows = [(key, values[key], COMMENTS[key]) for key in COMMENTS if key in values]
-    rows += [(key, "", comment) for key, _, comment in REST if key not in values]
-    assumed = {**OPEN, **{key: value for key, value, _ in REST}}
-    tables: dict[str, list[str]] = {}
-    for key, value, comment in rows:
-        table, _, name = key.rpartition(".")
-        told = assumed[key] if value == "" else value
-        shown, sign = told if str(told).isdigit() else f'"{told}"', "# " if value == "" else ""
-        tables.setdefault(table, []).append(f"{f'{sign}{name} = {shown}':<26} # {comment}")
+    assumed = {**OPEN, **REST}
+    tables: dict[str, list[str]] = {"": ["schema_version = 1"]}
+    for field in FIELDS:
+        key, (table, _, name) = field.key, field.key.rpartition(".")
+        if key not in values and key not in REST:
+            continue
+        value = values.get(key)
+        told, sign = (assumed[key], "# ") if value is None else (value, "")
+        number = str(told).isdecimal() and field.kind.schema.get("type") != "string"
+        line = toml({name: int(told) if number else told}).strip()
+        tables.setdefault(table, []).append(f"{f'{sign}{line}':<26} # {COMMENTS.get(key, field.help)}")
     lines = [
         "#:schema scenario.schema.json",
         "# `hfl-plan schema scenario > scenario.schema.json` lets an editor check and complete this file.",
         "# What stands behind # is assumed: take the sign away where you know the value.",
-        "schema_version = 1",
     ]
-    for table in ("fleet", "problem", "model", "network.client_link", "network.server_link", "compute", "plan"):
-        if table in tables:
-            lines += ["", f"[{table}]", *tables[table]]
+    for table, rows in tables.items():
+        lines += [*([f"\n[{table}]"] if table else []), *rows]
     return "\n".join(lines) + "\n"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,13 +19,8 @@ from planner.errors import PlannerError, ScenarioError
 if TYPE_CHECKING:
     from planner.scenario.start import Question
 
-ASKED = (
-    *("fleet.groups", "fleet.clients_per_group", "model.size", "network.client_link.up"),
-    *("network.client_link.sharing", "problem.heterogeneity", "plan.objective"),
-)
 
-
-@declare(only=ASKED)
+@declare(without=("config",))
 def init(
     said: Said,
     example: Annotated[
@@ -43,21 +39,25 @@ def init(
 ) -> Result | str:
     """Write a first scenario from questions or an example.
 
-    There are six questions at most. An option answers its question in advance.
+    There are six questions at most. Options answer questions in advance; all are written.
 
     Examples:
         hfl-plan init --example hospitals
         hfl-plan init -G 12 -M 25 --uplink 20Mbit/s --yes
     """
     from planner.io import atomic
+    from planner.predict.question import ask
     from planner.report.answers.init import document
-    from planner.scenario.start import EXAMPLES, QUESTIONS, checked, written
+    from planner.scenario.start import EXAMPLES, QUESTIONS, written
     from planner.scenario.start import example as files_of
 
     if output not in (None, "-") and Path(str(output)).suffix != ".toml":
         raise ScenarioError(f"--output: {output!a:.80} does not end in .toml. Name scenario.toml.", code="E035")
     if example is not None:
         files = files_of(example)
+        if option := next((option for option, _ in said.options.values()), None):
+            way = f"Give {option} to `hfl-plan recommend --config {EXAMPLES[example]}`, where it overrides the file."
+            raise ScenarioError(f"--example: the file is written as it is, without {option}. {way}", code="E002")
         name = output or EXAMPLES[example]
         tried = f"--config {shlex.quote(name)}" if name != "-" and name.isprintable() else "--config FILE.toml"
         files = {
@@ -68,9 +68,12 @@ def init(
         name = output or "scenario.toml"
         if name != "-":
             atomic.place(name, asked.force)
-        given = {key: checked(key, value) for key, (_, value) in said.options.items()}
-        told = {k: v for i, q in enumerate(QUESTIONS, 1) for k, v in answered(q, i, given, yes).items()}
-        files = {name: written(given | told)}
+        told: dict[str, object] = {}
+        for number, question in enumerate(QUESTIONS, 1):
+            told |= answered(question, number, said, told, yes)
+        found = ask(said.scenario(told))
+        found.of_a_round(found.reference)  # refuses, as all before, what *Next* would
+        files = {name: written({key: value for key, (_, value) in said.options.items()} | told)}
     if output == "-":
         return files["-"]
     for file in files:
@@ -80,14 +83,25 @@ def init(
     return Result(document(tuple(files), name))
 
 
-def answered(question: Question, number: int, given: dict[str, str], yes: bool) -> dict[str, object]:
-    """Ask, until the answer can be read.
+def sized(said: Said, told: Mapping[str, object]) -> bool:
+    """Whether options and answers so far say how many clients there are, as label counts do."""
+    try:
+        said.scenario(told)
+    except ScenarioError as error:
+        if error.code != "E026":
+            raise
+        return False
+    return True
+
+
+def answered(question: Question, number: int, said: Said, told: Mapping[str, object], yes: bool) -> dict[str, object]:
+    """Ask, until the answer can be read; nothing where options or other answers say it.
 
     Raises:
         ScenarioError: If it cannot, and nobody is there to ask again; or if input ends.
     """
     usual = question.unanswered()
-    if any(key in given for key in usual):
+    if any(key in said.options for key in usual) or ("fleet.groups" in usual and sized(said, told)):
         return {}
     if yes:
         return usual
@@ -103,4 +117,4 @@ def answered(question: Question, number: int, given: dict[str, str], yes: bool) 
             if not sys.stdin.isatty():
                 sys.stderr.write("\n")
                 raise ScenarioError(f"question {number}, {re.split('[:?]', question.text)[0]}: {error}") from None
-            sys.stderr.write(f"{' '.join(filter(None, error.parts))}\n")
+            sys.stderr.write(f"{error}\n")

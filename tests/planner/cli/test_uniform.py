@@ -282,7 +282,7 @@ def test_init_asks_six_questions_and_writes_what_recommend_reads(plan, tmp_path:
     import io
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "stdin", io.StringIO(answers("12 x 25", "11.2M", "5Mbit/s", "y", "groups", "traffic")))
+    monkeypatch.setattr(sys, "stdin", io.StringIO(answers("groups", "12 x 25", "11.2M", "5Mbit/s", "y", "traffic")))
     code, out, err = plan("init")
     assert code == 0
     assert "Wrote scenario.toml." in out
@@ -322,22 +322,76 @@ def test_init_takes_options_for_answers_and_refuses_what_no_scenario_has(plan, t
     text = (tmp_path / "a.toml").read_text()
     assert "groups = 3 " in text
     assert '# sharing = "per-client"' in text  # open, so it is left to the answer
-    monkeypatch.setattr(sys, "stdin", io.StringIO("many\n"))
-    err = plan("init", "-o", "b.toml")[2]
-    assert "\nerror[E022]: question 1, Groups x clients per group: groups x clients: 'many' is not two whole" in err
-    for sharing, kind, wanted in (
-        ("maybe", "", "4, Is the uplink shared within a group"),
-        ("y", "foo", "5, Which data"),
+    for told, refused, way in (
+        (["", "3,4,6,7,10"], "E022]: question 2, Groups x clients per group: groups x clients: '3,4,6", "--tiers 5/"),
+        (["", "3x4", "120"], "E023]: question 3, Model size or number of parameters: ", "120M parameters"),
+        (["", "3x4", "", "", "maybe"], "E020]: question 5, Is the uplink shared within a group", "Give one of"),
+        (["foo"], "E020]: question 1, Which data", "Give one of"),
+        (["", "3x4", "", "", "", "accuracy"], "E020]: question 6, What matters most", "Accuracy: --metric"),
     ):
-        monkeypatch.setattr(sys, "stdin", io.StringIO(answers("3x4", "", "", sharing, kind, "")))
-        assert f"error[E020]: question {wanted}" in plan("init", "-o", "b.toml")[2]
-    monkeypatch.setattr(sys, "stdin", io.StringIO(answers("3x4", "", "", "per-client", "inter", "")))
+        monkeypatch.setattr(sys, "stdin", io.StringIO(answers(*told)))
+        err = plan("init", "-o", "b.toml")[2]
+        assert f"\nerror[{refused}" in err and way in err
+    monkeypatch.setattr(sys, "stdin", io.StringIO(answers("inter", "3x4", "", "", "per-client", "")))
     out = plan("init", "-o", "-")[1]
     assert tomllib.loads(out)["network"]["client_link"]["sharing"] == "per-client"
     assert tomllib.loads(out)["problem"]["heterogeneity"] == "inter"
     monkeypatch.setattr(sys, "stdin", io.StringIO(""))
     assert "--yes" in plan("init", "-o", "b.toml")[2]
     assert not (tmp_path / "b.toml").exists()
+
+
+def test_what_init_asks_again_is_said_in_a_whole_sentence(plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    import io
+
+    stdin = io.StringIO(answers("", "50", "3x4", "", "", "", ""))
+    monkeypatch.setattr(stdin, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(sys, "stdin", stdin)
+    code, _, err = plan("init", "-o", "-")
+    assert code == 0
+    assert "\ngroups x clients: '50' is not two whole numbers. Write 12 x 25. " in f"\n{err}".replace("] ", "\n")
+
+
+def test_init_writes_all_that_options_say(plan) -> None:
+    words = "-G 3 -M 4 --set compute.step_time=30s --availability 95% --set title=123 --sigma 0.5 --fading 0"
+    code, out, _ = plan("init", *words.split(), "--yes", "-o", "-")
+    assert code == 0
+    table = tomllib.loads(out)
+    assert (table["title"], table["compute"], table["availability"]) == ("123", {"step_time": "30s"}, {"client": "95%"})
+    asked = {"sigma": 0.5, "fading": 0.0, "step_time": 30.0, "availability.client": 0.95, "G": 3, "M": 4}
+    read = planner.load_scenario(table).known
+    assert {key: read[key].value for key in asked} == asked
+    assert all(read[key].origin == "given" for key in asked)
+
+
+@pytest.mark.parametrize(
+    ("words", "refused", "way"),
+    [
+        ("-G 3 -M 4 --set bogus.key=3", "E025]: bogus: 'bogus' is not a key", "Known here are schema_version"),
+        ("-G 3 -M 4 --objective money", "E001]: --objective: what is given does not say how much money", "device_hour"),
+        ("-G 3", "E026]: --groups: 3, and --clients-per-group (-M) is missing", "-G 3 -M 10"),
+        ("--tiers 2/3/4 --availability 95%", "E028]: availability: it is counted for at most two tiers", "Leave it"),
+        ("--example phones -G 3", "E002]: --example: the file is written as it is, without -", "recommend --config"),
+        ("-c examples/phones.toml", "E012]: there is no option -c", "`hfl-plan recommend`"),
+    ],
+)
+def test_init_refuses_what_it_cannot_write_and_what_its_next_command_would(plan, words: str, refused: str, way: str):
+    code, out, err = plan("init", *words.split(), "--yes", "-o", "-")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"error[{refused}") and way in err
+
+
+def test_init_leaves_the_fleet_to_label_counts(plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of groups of one and of three clients, which no two whole numbers say; by an option and by an answer."""
+    import io
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "counts.csv").write_text("client,group,a,b\nc1,g1,9,1\nc2,g2,1,7\nc3,g2,3,3\nc4,g2,5,8\n")
+    monkeypatch.setattr(sys, "stdin", io.StringIO(answers("counts.csv", "", "", "", "")))
+    asked, said = plan("init", "-o", "-"), plan("init", "--data", "counts.csv", "--yes", "-o", "-")
+    assert (asked[:2], "Groups x clients" in asked[2]) == (said[:2], False)
+    read = planner.load_scenario(tomllib.loads(said[1]))
+    assert [list(sizes) for sizes in read.listed.sizes] == [[2], [1, 3]]
 
 
 @pytest.mark.usefixtures("unflipped", "few_draws")
