@@ -94,7 +94,9 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
         if tree.sizes is not None:
             _refuse_counts(values, name)
             if tiers and len(tiers) != tree.depth:
-                raise ScenarioError(f"{name('network.tiers')}: {tree.depth} sizes for {len(tiers)} tiers.")
+                way = f"Give {len(tiers)}, such as {'/'.join(['10'] * len(tiers))}, or no [[fleet.tiers]] in the file."
+                fact = f"{counted(tree.depth, 'size')} for {counted(len(tiers), 'tier')}"
+                raise ScenarioError(f"{name('network.tiers')}: {fact}. {way}")
             tiers = [{**old, "count": size} for old, size in zip(tiers or [{}] * tree.depth, tree.sizes, strict=True)]
         if tree.topology is not None:
             topologies = (tree.topology.id,)
@@ -312,6 +314,8 @@ def _refuse_two(values: Mapping[str, Any], name: Callable[[str], str], has: str)
         if key in values:
             counted = key == "fleet.clients" or key in (tier["count"] for tier in SHORT)
             way = "Write it in [[fleet.tiers]] (passes, drawn), or --tiers 4/5/20 with --set fleet.tiers.2.passes=4."
+            if key == "network.tiers":
+                way = "Leave it out: FedAvg beside the topologies has one tier. Or give all sizes, as 4/5/20 of three."
             if key == PASSES:
                 way = "Write the passes of all tiers below the top, such as 3/1 of three tiers."
             raise ScenarioError(
