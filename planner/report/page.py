@@ -441,9 +441,9 @@ def _clauses(sentence: str) -> str:
     return textwrap.shorten(sentence, LONGEST, placeholder=" ...")
 
 
-def shortened_to(label: str, sentences: Sequence[str]) -> list[tuple[str, str]]:
+def shortened_to(label: str, sentences: Sequence[str], beside: str = "") -> list[tuple[str, str]]:
     """Name the first of several sentences, and the section that has the others."""
-    more = f" ({len(sentences) - 1} more: --explain {label.lower()}{'s' * (not label.endswith('s'))})"
+    more = f" ({len(sentences) - 1} more: --explain {label.lower()}{'s' * (not label.endswith('s'))}{beside})"
     return [(label, f"{sentences[0]}{more if len(sentences) > 1 else ''}")] if sentences else []
 
 
