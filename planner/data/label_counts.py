@@ -177,7 +177,12 @@ def read_gram(path: Path, labels: Sequence[str]) -> Floats:
     Raises:
         ScenarioError: naming the place, the fact and the way out; also if the matrix is none of inner products.
     """
-    table = CsvTable(path)
+    try:
+        table = CsvTable(path)
+    except ScenarioError as error:
+        if error.code != "E030":
+            raise
+        raise ScenarioError(f"{error} `hfl-plan estimate HOOK.py --gram {path}` writes one.") from None
     table.need("label", "Start the header with label, then one column for each label")
     for label in labels:
         table.need(label, "The file has one row and one column for each label of the counts")

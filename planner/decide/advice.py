@@ -9,6 +9,7 @@ from planner.decide import participation, settings
 from planner.decide.explain import by_samples
 from planner.decide.recommendation import SHARING, Uncertainty
 from planner.decide.settings import DETECT, ON_FAILURE, POLICY, TIMEOUT, could_be_controlled, in_turns, is_open
+from planner.io import frames
 from planner.io.answers import Assumption, NextStep, Sensitivity, Verdict
 from planner.io.wording import a_group, percent
 from planner.predict.evidence import orderings
@@ -184,4 +185,5 @@ def _asked(scenario: Scenario, how_sure: Uncertainty | None, narrowed: Sequence[
                 said.add(why)
                 if unknown == OF_LOSS:  # their product is drawn
                     why = LEFT.get(tuple(name for name in ("L", "A") if scenario.known[name].origin != "given"), why)
-                yield NextStep(argv=argv, why=why, asks=True)
+                file = "COUNTS.csv" if scenario.counts.startswith(frames.MARK) else scenario.counts or "COUNTS.csv"
+                yield NextStep(argv=tuple(file if one == "COUNTS.csv" else one for one in argv), why=why, asks=True)

@@ -47,8 +47,7 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
     known: Table = {}
     warnings: list[str] = []
     form = written.get("problem.heterogeneity")
-    measured = form.measured if form else None
-    depth = form.depth if form else None
+    measured, depth, named = (form.measured, form.depth, form.text) if form else (None, None, "")
     if form is not None and depth is not None and depth != written.depth:
         of_nested = ", a file whose groups are in groups" if measured and written.depth > depth else ""
         raise ScenarioError(
@@ -114,6 +113,7 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
         rates=_rates(written, known),
         members=there,
         listed=written.listed,
+        counts=named if measured is not None and measured.table is not None else "",
         beside_pilot=_beside_pilot(written),
     )
 
@@ -599,7 +599,7 @@ def _of_file(form: Heterogeneity, sigma: float, warnings: list[str]) -> tuple[Or
     if value is None and measured.table is not None and measured.groups > 1:
         only = (
             f"{said}, unless the counts chose the groups. If they did, `hfl-plan measure {form.text} --groups-are "
-            "chosen -o profile.json` and --data profile.json take their noise into account."
+            "chosen -o regrouped.json` and --data regrouped.json take their noise into account."
         )
     warnings.append(
         f"{only} The scale is assumed: {heterogeneity.assumed_scale(sigma)}. "

@@ -109,6 +109,7 @@ class Scenario:
     rates: Rates | None = None  # what devices, links and the grid take; None where nobody asked
     members: Members | None = None  # the fleet node by node, where it was listed and not all are alike
     listed: Listed | None = None  # the fleet client by client, where it was listed
+    counts: str = ""  # name of the file of label counts that the deviations are of; "" for none
     # by key, the names of what was given though the pilot ran with its own
     beside_pilot: Mapping[str, str] = field(default_factory=dict)
     call: str = field(default="", compare=False, repr=False)  # of Python, that loaded it; empty where none did

@@ -231,7 +231,7 @@ def _answer(
     target = effect and effect["target"]
     few = _enough(data)
     moves, why = ((), "") if few is None else (("--moves", str(few)), "gives 90 % of the gain, and ")
-    measure = ("hfl-plan", "measure", "regrouped.csv", "--groups-are", "chosen", "-o", "profile.json")
+    measure = ("hfl-plan", "measure", "regrouped.csv", "--groups-are", "chosen", "-o", "regrouped.json")
     following = [
         NextStep(argv=("...", *moves, "--output", "regrouped.csv"), why=f"{why}writes the counts"),
         NextStep(argv=measure, why="keeps the deviations of groups that were chosen by counts, for `recommend`"),

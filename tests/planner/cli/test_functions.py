@@ -210,6 +210,9 @@ def test_a_frame_stands_for_a_file(tmp_path: Path) -> None:
     asks = (planner.measure, lambda c: planner.group(c, **quick), lambda c: planner.recommend(data=c, **quick))
     for ask in asks:
         assert ask(frame).rows == ask(file).rows
+    told = {"settings": {"plan.draws": 256}, "sigma": 1, "link_sharing": "per-client", "objective": "rounds"}
+    asked = planner.recommend(data=Polars((ROOT / "examples" / "hospitals.csv").read_text()), **told).next
+    assert ("hfl-plan", "measure", "COUNTS.csv", "--gram", "GRAM.csv") in [one.argv for one in asked]
     assert planner.load_scenario(heterogeneity=frame).known["M"].value == 2
     fleet = Polars("client,group,samples\na,x,1\nb,x,2\nc,y,3\nd,y,5\n")
     assert planner.recommend(fleet=fleet, settings={"plan.draws": 0}).scenario["G"].value == 2

@@ -1018,7 +1018,7 @@ def test_what_follows_takes_the_deviations_that_a_grouping_says(plan: Any, tmp_p
     rows = (f"c{i},{','.join(map(str, rng.multinomial(400, one)))}\n" for i, one in enumerate(shares))
     counts.write_text(f"client,x,y,z\n{''.join(rows)}")
     code, page, _ = plan("group", str(counts), "--groups", "4", "--output", str(written))
-    followed = f"hfl-plan measure {written} --groups-are chosen -o profile.json"
+    followed = f"hfl-plan measure {written} --groups-are chosen -o regrouped.json"  # README wrote profile.json before
     assert code == 0 and followed in " ".join(page.split()).replace("- ", "-")
     found = own(plan("group", str(counts), "--groups", "4", "--json")[1])["group"]["effect"]["after"]
     assert plan("measure", str(written), "--groups-are", "chosen", "-o", str(profile))[0] == 0

@@ -666,7 +666,7 @@ def test_equal_clients_and_single_samples_are_said(plan, tmp_path: Path) -> None
         (["measure", "{file}", "--scale", "0"], "--scale"),
         (["measure", "{file}", "--scale", "nan"], "--scale"),
         (["measure", "{file}", "--scale", "1", "--gram", "x.csv"], "Give one of the two"),
-        (["measure", "{file}", "--gram", "x.csv"], "x.csv: cannot be read"),
+        (["measure", "{file}", "--gram", "x.csv"], "HOOK.py --gram x.csv` writes one"),
         (["measure", "{file}", "--output", "{file}"], "exists. Add --force"),
         (["measure", "{file}", "--output", "{file}/no/x.json"], "--output"),
         (["recommend", "--heterogeneity", "no.csv"], "--heterogeneity: no.csv: cannot be read"),

@@ -562,7 +562,7 @@ def test_label_counts_that_were_given_are_not_asked_for(tmp_path: Path) -> None:
     """They say the ratio of deviations; what is asked for then is their scale. Groups that are equal have one alone."""
     given: dict[str, Any] = {"link_sharing": "per-client", "objective": "time", "sigma": 1}
     asked = [one for one in planner.recommend(data="examples/hospitals.csv", **given).next if one.asks]
-    assert asked[0].argv == ("hfl-plan", "measure", "COUNTS.csv", "--gram", "GRAM.csv")
+    assert asked[0].argv == ("hfl-plan", "measure", "examples/hospitals.csv", "--gram", "GRAM.csv")
     equal = tmp_path / "equal.csv"
     equal.write_text("client,group,x,y\na,n,90,10\nb,n,10,90\nc,s,90,10\nd,s,10,90\n")
     answer = planner.recommend(data=str(equal), **given)
