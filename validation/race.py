@@ -1,7 +1,8 @@
 """A race of topologies on one problem: rates by successive halving, then fresh noise at each topology's best.
 
 Rates start on one grid of effective rates for all. Each rung runs those that are left for four times as many rounds and
-keeps the better half; a grid grows while its best rate is at its end, and is refined around it at the last rung. The
+keeps the better half; a grid grows while its best rate is at its end, and is refined around it at the last rung. Rungs
+before the last go by a guide, the loss, as accuracy after a few rounds may be best where nothing was learned. The
 topologies are then compared on seeds that no rate was chosen with. A budget of time takes rounds first, then seeds.
 """
 
@@ -38,6 +39,7 @@ class Plan:
         problem: what is trained.
         trees: by id, the algorithm and how many local steps its round chains.
         quantity: what is to get small.
+        guide: by what rates are dropped before the last rung.
         rounds: global rounds.
         tuning: seeds that rates are chosen with.
         final: other seeds, that topologies are compared on.
@@ -53,6 +55,7 @@ class Plan:
     problem: Part
     trees: Mapping[str, tuple[Part, float]]
     quantity: str
+    guide: str
     rounds: int
     tuning: tuple[int, ...]
     final: tuple[int, ...]
@@ -82,6 +85,7 @@ class Lane:
 
     Attributes:
         tried: by effective rate and rounds, the quantity after 0, 1 ... rounds, a mean over the tuning seeds.
+        guided: the same of the guide.
         rate: the best effective rate; None where nothing was chosen.
         inside: whether it lies inside the rates that were tried as far.
         curves: by measured name, at that rate and on fresh seeds, of shape (seeds, rounds + 1); empty where not run.
@@ -90,6 +94,7 @@ class Lane:
     """
 
     tried: dict[float, dict[int, Curve]] = field(default_factory=dict)
+    guided: dict[float, dict[int, Curve]] = field(default_factory=dict)
     rate: float | None = None
     inside: bool = False
     curves: Mapping[str, Curve] = field(default_factory=dict)
@@ -104,17 +109,18 @@ class Lane:
         """What one of its curves has at its end, smoothed."""
         return float(self.smoothed(curve)[-1])
 
-    def scores(self, rounds: int) -> dict[float, float]:
-        """By rate, what it has after so many rounds, smoothed; only of rates that were run so far."""
-        return {rate: self.score(runs[rounds]) for rate, runs in sorted(self.tried.items()) if rounds in runs}
+    def scores(self, rounds: int, *, guide: bool = False) -> dict[float, float]:
+        """By rate, what it has after so many rounds, or its guide, smoothed; only of rates that were run so far."""
+        known = self.guided if guide else self.tried
+        return {rate: self.score(runs[rounds]) for rate, runs in sorted(known.items()) if rounds in runs}
 
     def lost(self, rate: float) -> bool:
         """Whether runs at a rate have diverged, on any rung."""
         return any(not np.isfinite(curve).all() for curve in self.tried.get(rate, {}).values())
 
-    def best(self, rounds: int) -> float | None:
+    def best(self, rounds: int, *, guide: bool = False) -> float | None:
         """The best rate at so many rounds, the middle one of those that tie; None where all have diverged."""
-        found = self.scores(rounds)
+        found = self.scores(rounds, guide=guide)
         least = min(found.values(), default=math.inf)
         alike = [rate for rate, value in found.items() if value == least]
         return alike[len(alike) // 2] if math.isfinite(least) else None
@@ -277,7 +283,7 @@ class _Race:
         lane = self.lanes[name]
         if not self.rounds:
             return sorted(self.plan.rates[name])
-        found = lane.scores(self.rounds)
+        found = lane.scores(self.rounds, guide=True)
         ranked = sorted(found, key=lambda rate: found[rate])
         return sorted(rate for rate in ranked[: max(KEPT, math.ceil(len(ranked) / 2))] if math.isfinite(found[rate]))
 
@@ -288,24 +294,26 @@ class _Race:
         }
         found = self._cells({name: some for name, some in wanted.items() if some}, self.plan.tuning, rounds, what)
         for name, curves in found.items():
-            runs = curves[self.plan.quantity].reshape(len(wanted[name]), len(self.plan.tuning), -1).mean(1)
-            for rate, curve in zip(wanted[name], runs, strict=True):
-                self.lanes[name].tried.setdefault(rate, {})[rounds] = curve
+            lane = self.lanes[name]
+            for of, kept in ((self.plan.quantity, lane.tried), (self.plan.guide, lane.guided)):
+                runs = curves[of].reshape(len(wanted[name]), len(self.plan.tuning), -1).mean(1)
+                for rate, curve in zip(wanted[name], runs, strict=True):
+                    kept.setdefault(rate, {})[rounds] = curve
 
     def _grow(self, rounds: int) -> None:
         """Add rates beyond the best while it is at an end of all that was tried."""
         for _ in range(WIDEST):
-            beyond = {name: self._beyond(name, rounds, 2) for name in self.plan.trees}
+            beyond = {name: self._beyond(name, rounds, 2, guide=True) for name in self.plan.trees}
             beyond = {name: rates for name, rates in beyond.items() if rates}
             if not beyond or not self._fits({name: len(rates) * rounds for name, rates in beyond.items()}, rounds):
                 return
             self._tune(beyond, rounds, "rates beyond the grid")
 
-    def _beyond(self, name: str, rounds: int, count: int) -> list[float]:
+    def _beyond(self, name: str, rounds: int, count: int, *, guide: bool = False) -> list[float]:
         """Rates past the end that the best is at; none where it is inside, or nothing changes with the rate."""
         lane = self.lanes[name]
-        known, found = sorted(lane.tried), lane.scores(rounds)
-        best = lane.best(rounds)
+        known, found = sorted(lane.tried), lane.scores(rounds, guide=guide)
+        best = lane.best(rounds, guide=guide)
         if best is None or best == known[0]:
             if best is not None and len(set(found.values())) == 1:
                 return []

@@ -219,6 +219,7 @@ def _raced(
         problem=problem,
         trees={name: (parts[name], chains[name]) for name in parts},
         quantity="loss" if wanted.metric == "loss" else "error",
+        guide="loss",
         rounds=wanted.rounds,
         tuning=(first,),
         final=tuple(first + 1 + i for i in range(wanted.seeds)),
