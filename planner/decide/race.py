@@ -195,6 +195,13 @@ class _Board:
         to, of = (np.array([value_at(curve, r) for r in self._until(name).tolist()]) for curve in (usual, there))
         return _moved(own, of, to)
 
+    def _as_tuned(self, name: str) -> Curves:
+        """The curves of fresh seeds, each round by how much better the best rate for it was on the first seed."""
+        if name in self.times:
+            return self.every[name]
+        best, at_rate, _ = self._tuned(name)
+        return _moved(self.every[name], at_rate, best)
+
     def _tuned(self, name: str) -> tuple[Curves, Curves, Curves]:
         """On the seed that rates were chosen with the least over all rates, what the best has, and which had the least.
 
@@ -213,12 +220,12 @@ class _Board:
         return best, at_rate, rates
 
     def targets(self) -> list[data.Target]:
-        """What the reference has after a quarter, a half and all of the rounds."""
+        """What the reference has after all of the rounds, a half, a quarter, and so on down to one."""
         if self.reference not in self.curves:
             return []
         of = self.envelope(self.reference)
         out = []
-        for n in sorted({max(1, round(self.rounds * share)) for share in (0.25, 0.5, 1.0)}):
+        for n in sorted({round(self.rounds / 2**k) for k in range(self.rounds.bit_length())} - {0}):
             if not of[n] < self.course.start:
                 continue
             told: list[dict[str, Any]] = []
@@ -248,8 +255,8 @@ class _Board:
         if name == reference:
             return data.Interval(value=value, low=value, high=value)
         times = self.times.get(name)
-        of = (*self.curves[reference], self._tuned(reference)[0])
-        own = (*self.every[name], self._tuned(name)[times is not None])
+        of = (*(self.curves[reference] if times is not None else self._as_tuned(reference)), self._tuned(reference)[0])
+        own = (*self._as_tuned(name), self._tuned(name)[times is not None])
         each = []
         for usual, curve in zip(map(kept, of), map(never_rising, own), strict=True):
             per = 1.0 if times is not None else rounds_like(usual, usual, n) or math.nan  # without any gain

@@ -502,6 +502,14 @@ def _target(written: Written, measured: FromFile | None, known: Table) -> float 
     if not isinstance(target, str):
         known["target"] = Known.given(target)
         return None
+    pilot: Pilot | None = written.get("problem.pilot")
+    if pilot and pilot.metric == "accuracy":
+        said = f"{float(target[:-1]):g}%"
+        raise ScenarioError(
+            f"{written.name('problem.target')}: {said} is a share of the loss at the start, and the pilot is by "
+            f"accuracy. Give --target-accuracy {said}, if that is meant.",
+            code="E002",
+        )
     share = float(target[:-1]) / 100
     value = share * 2 * float(known["L"].value or 0) * float(known["A"].value or 0)
     reading, spread = getattr(target, "reading", ""), getattr(target, "spread", None)

@@ -158,15 +158,20 @@ class Piloted(Predictor):
         return ([*runner.rates, runner.rate][min(math.ceil(rounds), len(runner.rates))]) * runner.chain
 
     def spread(self, topology: str, rounds: float) -> float:
-        """Standard deviation of the logarithm of rounds relative to the reference's, also of a system beside."""
+        """Standard deviation of the logarithm of rounds relative to the reference's, also of a system beside.
+
+        Seeds tell it at the target of the pilot whose rounds of the reference are the nearest.
+        """
         runner = self._runner(topology)
         if runner is None or runner.id == self.pilot.reference:
             return 0.0
         compared = len(self.pilot.seeds.compared)
-        last, seeds = self.pilot.targets[-1].of(runner.id)[1], between(self.pilot.metric, compared)
-        if last is not None and last.high is not None and last.value > 0:
-            seeds = max(seeds, math.log(last.high / last.value) / NORMAL)  # earlier pilots have their seeds' alone
-        elif last is not None and compared > 1:  # some seed was never there
+        seeds = between(self.pilot.metric, compared)
+        near = min(reversed(self.pilot.targets), key=lambda one: abs(math.log(one.reference_rounds / (rounds or 1.0))))
+        there = near.of(runner.id)[1]
+        if there is not None and there.high is not None and there.value > 0:
+            seeds = max(seeds, math.log(there.high / there.value) / NORMAL)  # earlier pilots have their seeds' alone
+        elif there is not None and compared > 1:  # some seed was never there
             seeds = MISSED
         return math.hypot(seeds, WIDENING * math.log(max(rounds / self.pilot.rounds, 1.0), 3))
 

@@ -144,8 +144,8 @@ def document(pilot: Pilot, output: Path | None, within: float | None, left_out: 
     if pilot.smoothing > 1 and pilot.targets:
         kind = pilot.metric.capitalize()
         below.append(
-            f"{kind}: at the end, half of it of the seed of the rates. Rounds: until that met the target, at the rate "
-            "that is best for them."
+            f"{kind}: after the last round, over the seed that chose the rates and the others, half each. Rounds: to "
+            "the target, at the rate that is best for them."
         )
     if any(one.at_nodes for one in pilot.beside):
         below.append("HSL and gossip have no global model: means over the nodes' own models.")
@@ -344,6 +344,11 @@ def _warnings(pilot: Pilot) -> Iterator[str]:
         yield f"{join(others)}: no best rate inside those tried, so it may do better than shown."
     if outside and pilot.verdict.status not in ("constant", "no-progress"):
         yield f"The best rate of {names(outside)} is at the end of those tried. Give others with --rates."
+    further = 1 if pilot.metric == "accuracy" else -1
+    ends = [(one.id, one.final.value) for one in pilot.topologies if one.final is not None and pilot.start is not None]
+    stuck = [id_ for id_, end in ends if end is not None and further * (end - pilot.start) <= 0]
+    if stuck and pilot.verdict.status in ("best", "toss-up"):
+        yield f"{names(stuck)} came no further than the start. Ask for more --rounds."
     lost = [one.id for one in pilot.topologies if pilot.rounds and one.final is None]
     if lost and pilot.verdict.status != "diverged":
         yield f"{names(lost)}: no run stayed finite with fresh noise. Ask for more --rates."

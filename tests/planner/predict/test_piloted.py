@@ -20,6 +20,7 @@ from planner.io.answers import Sensitivity
 from planner.io.json_documents import fitted
 from planner.predict.evidence import predictor_record, rows_of
 from planner.predict.question import ask
+from planner.report.answers.pilot import document as page
 from planner.report.page import change_in
 
 pytestmark = pytest.mark.usefixtures("unflipped")  # what would change an answer is looked at in no test here
@@ -926,3 +927,41 @@ def test_rounds_within_a_pilot_and_those_that_were_given_have_no_such_line(tmp_p
     file = str(by_power(tmp_path, 0.5))
     for asked in ({"target": 1.0}, {"rounds": 100}, {}):
         assert planner.recommend(pilot=file, **asked, **FLEET).recommend.scale is None
+
+
+def test_the_errors_of_a_target_are_of_the_nearest_of_the_pilot(tmp_path: Path) -> None:
+    """Those of its end were taken of all: a longer pilot, which ended where accuracies level off, told less of 60 %."""
+    end = document()["targets"][0]
+    wide = {name: {"value": 1 / pace, "low": 0.5 / pace, "high": 2 / pace} for name, pace in PACE.items()}
+    early = end | {"reference_rounds": 2, "value": curve(1)[2], "ratios": wide}
+    path = str(written(tmp_path, targets=[early, end]))
+    spreads = {}
+    for rounds in (1, 2, 3, 6, 8):
+        question = ask(planner.load_scenario(pilot=path, rounds=rounds, **FLEET))
+        draws = question.predictor.errors(question)(np.random.default_rng(0), 4000)
+        spreads[rounds] = float(np.std(draws[1]))
+    near, far = (math.log(high) / 1.2816 for high in (2, 1.1))
+    far = max(far, 0.083 * math.sqrt(1.5))  # as on record
+    for rounds, spread in spreads.items():
+        assert spread == pytest.approx(near if rounds < 4 else far, rel=0.05)
+
+
+def test_a_share_of_the_loss_is_refused_beside_accuracies(tmp_path: Path) -> None:
+    """It was said to be of 2 L A, of the loss, and was half of the test error at the start."""
+    runners = document()["topologies"]
+    for runner in runners:
+        runner["envelope"] = [1 - value / 2.5 for value in runner["envelope"]]
+        runner["accuracy"] = [runner["envelope"]] * 2
+        runner["final"] = {"value": runner["envelope"][-1], "low": None, "high": None}
+    path = str(written(tmp_path, topologies=runners, metric="accuracy", start=0.2))
+    with pytest.raises(planner.ScenarioError, match="50% is a share of the loss"):
+        planner.recommend(pilot=path, target="50%", **FLEET)
+    assert planner.recommend(pilot=path, target_accuracy="50%", **FLEET).verdict.best
+
+
+def test_a_topology_that_came_no_further_than_the_start_is_named(tmp_path: Path) -> None:
+    runners = document()["topologies"]
+    runners[0] |= {"envelope": [2.0] * 9, "loss": [[2.0] * 9] * 2, "final": {"value": 2.0, "low": None, "high": None}}
+    said = repr(page(read_pilot(written(tmp_path, topologies=runners)), None, None, []).warnings)
+    assert "Star-Star came no further than the start. Ask for more --rounds." in said
+    assert "no further" not in repr(page(read_pilot(written(tmp_path)), None, None, []).warnings)
