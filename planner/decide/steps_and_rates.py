@@ -44,7 +44,7 @@ EVERY = 64  # numbers of a range of K or P that are all tried,
 MANY = 600  # where no more pairs come of them
 EITHER = "Runs that changed K or P alone suggest"
 MORE_STEPS = "1:64"  # local steps to try beyond those that measured runs had
-LESS = 0.05  # of what decides: a step beyond measured runs that saves less is not pointed at
+LESS = 0.05  # of what decides: a step beyond measured runs that saves less is not pointed at, and no more is given up
 FEW = 2  # rounds to a target, of which whole ones say too little
 # settings that nobody gave, with what is assumed and what may be: each as a change is called
 OTHER_WORDS = {SHARING: (SHARING, "per-client", "per-server"), POLICY: (ON_FAILURE, "fail", "skip")}
@@ -147,27 +147,32 @@ class _Search:
             chosen = checked if checked.amount(aim) <= self.error * chosen.amount(aim) else chosen
         return chosen
 
-    def thrifty(self, chosen: Choice, found: Iterable[Choice], given: Choice | None, tied: bool = True) -> Choice:
-        """Of choices that tie with one in what is to be least, the one that saves most of time or traffic beside it.
+    def thrifty(self, chosen: Choice, found: Iterable[Choice], given: Choice | None, near: float = 1 + LESS) -> Choice:
+        """Of choices ``near`` one in what is to be least, the one that saves most of time or traffic beside it.
 
         It has the least product of both, less than `WORTH` of that of the choice, and without a budget the same
-        topology. It takes no more of what is to be least than the predictor's error, nor in any runs on record that
-        moved K or P alone; in the median of runs it saves something of what the present choice takes; where it need
-        not be ``tied``, any within the budget will do. It is no farther from measured runs.
+        topology. It takes at most ``near`` times what is to be least, also by runs on record that moved K or P alone,
+        where `_ties` asks these; where that is infinite, any within the budget will do. It is no farther from
+        measured runs.
         """
         if self.aim not in ("time", "traffic"):
             return chosen
         most = max(tuning.on_record(self.question), chosen.P * chosen.K)
         limits, least = self.budget.limits, WORTH * chosen.seconds * chosen.bytes
-        near = (c for c in found if most >= c.P * c.K and (limits or c.topology == chosen.topology))
-        among = [c for c in filter(self.budget.allows, near) if c.seconds * c.bytes < least]
+        measured = (c for c in found if most >= c.P * c.K and (limits or c.topology == chosen.topology))
+        among = [c for c in filter(self.budget.allows, measured) if c.seconds * c.bytes < least]
         among.sort(key=lambda one: one.seconds * one.bytes)
-        return next((one for one in among if not tied or self._ties(one, chosen, given)), chosen)
+        return next((one for one in among if math.isinf(near) or self._ties(one, chosen, given, near)), chosen)
 
-    def _ties(self, one: Choice, other: Choice, given: Choice | None) -> bool:
-        if one.amount(self.aim) > self.error * other.amount(self.aim):
+    def _ties(self, one: Choice, other: Choice, given: Choice | None, near: float) -> bool:
+        """Whether a choice takes no more than another, up to ``near``, in predictions and in any of the runs on record.
+
+        In the median of these it saves something of what the present choice takes.
+        """
+        near = min(near, self.error)
+        if one.amount(self.aim) > near * other.amount(self.aim):
             return False
-        for before, most in ((other, self.error), (given, 1.0)):
+        for before, most in ((other, near), (given, 1.0)):
             saved = _saved_on_record(self.asked, self.scenario, before, one)
             if before is not None and saved is not None and (saved.change or before is not other):
                 runs = saved.high if before is other else saved.median
@@ -223,7 +228,8 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     at = search.at(chosen)
     ties = dict(zip(best, tuning.tie_numbers(best, scenario.resolution, weighed), strict=True))
     tied = _tied(search, every, chosen, given) if len(search.among) > 1 else ()
-    other = least if chosen == better != least else search.thrifty(chosen, every, given, not budget.limits)
+    near = math.inf if budget.limits else error
+    other = least if chosen == better != least else search.thrifty(chosen, every, given, near)
     beside = None if other == chosen else other
     untold = [] if given is None else _untold(search, chosen, given)
     marks: dict[str, Collection[Choice | None]]

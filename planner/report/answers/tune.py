@@ -166,7 +166,7 @@ def _evidence(answer: Tuned) -> str:
     if ratio is None:
         return ranked or f"none for one topology alone: ratios of rounds are off by {times(error)} in the median"
     if ratio < error:
-        return f"weak: {times(ratio)} is below {off}"
+        return f"weak: {times(max(ratio, 1 / ratio))} is below {off}"
     if any(row.given and row.toss_up for row in answer.rows):
         return f"weak: {times(ratio)} between these topologies is within the predictor's error"
     return ranked if weak else f"fair: {times(ratio)} exceeds {off}"

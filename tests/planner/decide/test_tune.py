@@ -795,7 +795,8 @@ def test_a_gain_within_what_cannot_be_told_apart_is_said_to_be_that_in_the_verdi
     regions = ("-G", "4", "-M", "8", "--client-link", "datacenter", "--step-time", "0.05s", "--model-size", "100MB")
     regions += tuple(f"--server-{way}=50Mbit/s" for way in ("uplink", "downlink"))
     aim = ("--objective", "traffic")
-    found = asked(plan, "tune", *regions, "--set", "fleet.local_steps=10", *aim)
+    words = ("tune", *regions, "--set", "fleet.local_steps=10", *aim)
+    found, page = asked(plan, *words), plan(*words)[1]
     chosen, (given,) = recommended(found), (row for row in plain(found) if row["given"])
     assert (chosen["topology"], given["topology"]) == ("ring-star", "ring-ring")
     steps = ("-K", str(chosen["local_steps"]), "--target", str(found["target"]["value"]))
@@ -804,7 +805,7 @@ def test_a_gain_within_what_cannot_be_told_apart_is_said_to_be_that_in_the_verdi
     gain = given["traffic_bytes"] / chosen["traffic_bytes"]
     assert gain > found["tune"]["error"]
     assert gain * doubt < 1
-    assert given["toss_up"]
+    assert given["toss_up"] and "between these topologies is within the predictor's error" in " ".join(page.split())
     # what decides comes first, whatever is sure
     assert re.search(r"P = 1: \d+ % less traffic, though within the predictor's error, and ", found["verdict"]["text"])
 
@@ -925,19 +926,19 @@ def test_a_saving_that_runs_fell_little_short_of_is_said_as_they_took_it() -> No
     assert f"{low} to {high} % less traffic than K = 10, P = 1 in runs on record; " in found.verdict.text
 
 
-def test_within_a_budget_too_what_ties_with_far_less_of_the_other_is_advised() -> None:
-    """It read "use Star-Ring", which took 96 % of the time there was for 9 % less traffic than a third of that time."""
+def test_within_a_budget_what_takes_far_less_of_the_other_is_named() -> None:
+    """By `near`: less than half the product of time and traffic, which takes more traffic than was asked for."""
     differ = {"heterogeneity": "zeta=2.8,delta=1.645", "within": "6h"}
     found = planner.tune(**CLINICS | differ, local_steps="10,14,40", group_rounds="1,5")
     (chosen,) = (row for row in found.rows if row.recommended)
-    (least,) = (row for row in found.rows if row.beside)
-    assert least.traffic_bytes < chosen.traffic_bytes <= found.tune.error * least.traffic_bytes
-    assert 2 * chosen.traffic_bytes * chosen.time_seconds < least.traffic_bytes * least.time_seconds
-    more = least.time_seconds / chosen.time_seconds
-    assert f", within the predictor's error, for {more:.2g}x the time. Star-Star is a" in found.verdict.text
+    (near,) = (row for row in found.rows if row.beside)
+    assert 1.05 * chosen.traffic_bytes < near.traffic_bytes <= found.tune.error * chosen.traffic_bytes
+    assert 2 * near.traffic_bytes * near.time_seconds < chosen.traffic_bytes * chosen.time_seconds
+    less, more = near.time_seconds / chosen.time_seconds, near.traffic_bytes / chosen.traffic_bytes
+    assert f" takes {less:.2g}x the time, for {more:.2g}x the traffic. Star-Ring is a" in found.verdict.text
     # what no run had as many local steps as is neither advised, nor named, nor on the page
     assert max(row.steps_in_a_round for row in found.rows) > found.tune.most_steps_on_record
-    assert found.tune.most_steps_on_record >= max(row.steps_in_a_round for row in (chosen, least))
+    assert found.tune.most_steps_on_record >= max(row.steps_in_a_round for row in (chosen, near))
     page = str(found)
     assert not re.search(r"^  Star-Star +40 +5 ", page, re.MULTILINE)
     assert re.search(r"^Rates +search ", page, re.MULTILINE)  # which the whole record of evidence gave way to
@@ -1059,6 +1060,20 @@ H9,coast,445,1108,639,808
 """
 
 
+def test_what_was_asked_for_is_not_given_up_for_what_was_not(tmp_path: Path) -> None:
+    """By time it read "Use K = 32: 40 % more time", as that is within the predictor's error."""
+    file = tmp_path / "counts.csv"
+    file.write_text(COUNTS)
+    told = {"data": file, "metric": "accuracy", "rounds": 100, "step_time": "30s", "model_size": "120MB"}
+    told |= {"uplink": "50Mbit/s", "link_sharing": "per-client", "topology": "star-star"}
+    found = planner.tune(**told, local_steps="2,32", group_rounds="1")
+    (chosen,), (near,) = ([row for row in found.rows if getattr(row, mark)] for mark in ("recommended", "beside"))
+    assert (chosen.local_steps, near.local_steps) == (2, 32)
+    more, less = near.time_seconds / chosen.time_seconds, near.traffic_bytes / chosen.traffic_bytes
+    assert 1.3 < more < found.tune.error and less < 0.5
+    assert f"K = 32, P = 1 takes {less:.2g}x the traffic, for {more:.2g}x the time, within" in found.verdict.text
+
+
 @pytest.mark.usefixtures("all_draws")
 def test_at_its_own_steps_the_toss_up_is_that_of_recommend(tmp_path: Path) -> None:
     """What is drawn moves a target that follows from it: to that as a number Ring-Star was in the toss-up too."""
@@ -1075,13 +1090,12 @@ def test_one_tier_that_takes_less_is_named_beside_a_budget_that_it_keeps_to(most
     """FedAvg was left out wherever there was a budget."""
     told = {"G": 3, "M": 3, "heterogeneity": "iid", "uplink": "50Mbit/s", "link_sharing": "per-client", "target": 0.5}
     held = planner.recommend(**told, local_steps=48)
-    alone, advised = held.row("fedavg"), held.row("ring-star")
+    alone, advised = held.row("fedavg"), held.row("star-star" if named else "ring-star")
     assert 12e9 < alone.traffic_bytes < 50e9
-    assert advised.traffic_bytes < 12e9
+    assert (advised.traffic_bytes < 12e9) is not named
     text = planner.tune(**told, local_steps="48", group_rounds="1", traffic=most).verdict.text
-    assert "use Ring-Star with K = 48" in text
+    assert f"for the least time, use {advised.title} with K = 48" in text
     assert (f"FedAvg takes {alone.time_seconds / advised.time_seconds:.2g}x the time" in text) is named
-    assert ("for the least time" in text) is not named  # a choice of less traffic is advised, where another is quicker
 
 
 def test_where_no_choice_keeps_to_a_time_one_tier_that_does_is_named(tmp_path: Path) -> None:
@@ -1179,21 +1193,20 @@ SITES = ("-G", "5", "-M", "6", "--model-size", "400MB", "--client-link", "datace
 
 
 def test_what_takes_far_less_traffic_for_time_within_the_error_is_named_and_whether_a_round_breaks_asked(plan) -> None:
-    """8 times the traffic was advised for a tenth of the time; of choices that tie in time the cheapest is."""
+    """A tenth more time than the least was advised for an eighth of the traffic; it is named, and the least advised."""
     words = ("tune", *SITES, "--availability", "85%")
     told, page = asked(plan, *words), plan(*words)[1]
     best, near = recommended(told), next(row for row in plain(told) if row["beside"])
     assert near["topology"] == best["topology"]
-    assert 1 < best["time_seconds"] / near["time_seconds"] <= told["tune"]["error"]
-    assert best["traffic_bytes"] < near["traffic_bytes"] / 2
+    assert 1.05 < near["time_seconds"] / best["time_seconds"] <= told["tune"]["error"]
+    assert near["traffic_bytes"] < best["traffic_bytes"] / 2
     steps = f"K = {near['local_steps']}, P = {near['group_rounds']}"
     assert (
-        f"{best['title']} with {steps} takes {near['time_seconds'] / best['time_seconds']:.2g}x the time, within the "
-        f"predictor's error, for {near['traffic_bytes'] / best['traffic_bytes']:.2g}x the traffic."
+        f"{best['title']} with {steps} takes {near['traffic_bytes'] / best['traffic_bytes']:.2g}x the traffic, for "
+        f"{near['time_seconds'] / best['time_seconds']:.2g}x the time, within the predictor's error."
         in (told["verdict"]["text"])
     )
     assert re.search(rf"^  {near['title']} +{near['local_steps']} +{near['group_rounds']} ", page, re.MULTILINE)
-    assert "between these topologies is within the predictor's error" in " ".join(page.split())
     (change,) = (one for one in told["sensitivity"] if one["parameter"] == "on_failure")
     skips = asked(plan, *words, "--on-failure", "skip")["rows"]
     assert set(change["best_beyond"]) == {row["topology"] for row in skips if row["recommended"] or row["toss_up"]}
