@@ -308,7 +308,9 @@ def front(found: Iterable[Choice], weighed: Sequence[Aim] = ("time", "traffic"))
 
 
 def recommended(best: Sequence[Choice], aim: Aim, budget: Budget, resolution: float, *, way: str = "") -> Choice:
-    """The choice with the least of the aim within the budget; of those that tie in it, the least traffic, or time.
+    """The choice with the least of the aim within the budget; of those that tie in it, the least time times traffic.
+
+    Or the least of that of the two which is not the aim.
 
     ``best`` is a front: what is not on it is beaten within any budget by something that is. A ``way`` to more choices
     is named where none is within it.
@@ -328,9 +330,9 @@ def recommended(best: Sequence[Choice], aim: Aim, budget: Budget, resolution: fl
             code="N003",
         )
     least = min(choice.amount(aim) for choice in within)
-    other = beside(aim)
+    others = {"time", "traffic"} - {aim}
     tied = [choice for choice in within if choice.amount(aim) <= least * (1 + resolution)]
-    return min(tied, key=lambda choice: (choice.amount(other), choice.amount(aim)))
+    return min(tied, key=lambda choice: (math.prod(choice.amount(other) for other in others), choice.amount(aim)))
 
 
 def alike(

@@ -9,6 +9,7 @@ import math
 import re
 import shlex
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,8 @@ def test_of_what_ties_in_the_aim_the_least_of_the_other_is_taken() -> None:
     assert tuning.recommended(best, "time", Budget(), 0.02).K == 2
     assert tuning.recommended(best, "time", Budget(), 0.005).K == 1
     assert tuning.recommended(best, "time", Budget(bytes=19.5), 0.02).K == 3
+    priced = [replace(one, footprint={"money": 10.0}) for one in best]  # by time alone it was K = 1
+    assert tuning.recommended(priced, "money", Budget(), 0.02).K == 2
     assert [c.K for c in tuning.alike(best, best[1], Budget(), 0.06)] == []
     assert [c.K for c in tuning.alike(best, best[1], Budget(), 0.1)] == [3]
 
