@@ -8,7 +8,7 @@ of it does.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -22,6 +22,7 @@ from planner.errors import PlannerError, ScenarioError
 from planner.io.answers import Verdict
 from planner.predict.evidence import predictor_record
 from planner.predict.question import ask, with_default_order
+from planner.scenario.fields import leaves, put
 from planner.scenario.resolve import Load, Scenario, load
 
 MOST = 40  # differences that are followed
@@ -70,7 +71,19 @@ class Side:
 
 def read(name: str, told: Told, load: Load = load) -> Scenario:
     """Read a scenario from what was said by key; errors name the scenario."""
-    return load(None, {key: (f"{name}: {key}", value) for key, value in told.items()})
+    tiers: dict[str, dict[str, Any]] = {}
+    for key in (key for key in told if key.startswith(f"{TIERS}.")):
+        tier, _, part = key.removeprefix(f"{TIERS}.").partition(".")
+        put(tiers.setdefault(tier, {}), part, told[key], key)
+    whole = {key: value for key, value in told.items() if not key.startswith(f"{TIERS}.")}
+    whole |= {TIERS: [*tiers.values()]} if tiers else {}
+    return load(None, {key: (f"{name}: {key}", value) for key, value in whole.items()})
+
+
+def _by_tier(side: Side) -> Side:
+    """The same with what its named tiers say key by key: ``fleet.tiers.region.link.up``."""
+    tiers = {f"{TIERS}.{tier['name']}": tier for tier in side.told.get(TIERS, ())}
+    return replace(side, told={**dict(leaves(tiers)), **{key: v for key, v in side.told.items() if key != TIERS}})
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +162,9 @@ def contrast(first: Side, second: Side, progress: Callable[[str], None] = lambda
         ScenarioError: If too much differs.
         NoAnswerError: If either has no answer.
     """
+    names, other = ([str(one.get("name", ".")) for one in s.told.get(TIERS, ())] for s in (first, second))
+    if names == other and "." not in "".join(names):
+        first, second = _by_tier(first), _by_tier(second)
     keys = differences(first, second)
     if len(keys) > MOST:
         raise ScenarioError(f"compare: {len(keys)} keys differ, and at most {MOST} are followed. Compare closer ones.")

@@ -330,9 +330,9 @@ def recommended(best: Sequence[Choice], aim: Aim, budget: Budget, resolution: fl
             code="N003",
         )
     least = min(choice.amount(aim) for choice in within)
-    others = {"time", "traffic"} - {aim}
+    others = [one for one in get_args(Aim)[:2] if one != aim]  # of time and traffic
     tied = [choice for choice in within if choice.amount(aim) <= least * (1 + resolution)]
-    return min(tied, key=lambda choice: (math.prod(choice.amount(other) for other in others), choice.amount(aim)))
+    return min(tied, key=lambda choice: (math.prod([choice.amount(other) for other in others]), choice.amount(aim)))
 
 
 def alike(

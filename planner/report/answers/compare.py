@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from planner.decide.contrast import AIMS, Alone, Contrast, beside_tiers, turn
+from planner.decide.contrast import AIMS, TIERS, Alone, Contrast, beside_tiers, turn
 from planner.decide.recommendation import SHARING, Row
 from planner.io.answers import NextStep, Quantity, Told, Verdict
 from planner.io.parts import Part, field
@@ -139,7 +139,7 @@ def _objective(found: Contrast) -> Any:
 def _taken(found: Contrast, one: Alone) -> str | int | None:
     """What the side that says nothing takes: a count or a choice, or a number in words."""
     side = found.first if one.before is None else found.second
-    if one.key.startswith("network.") and any("link" in tier for tier in side.told.get("fleet.tiers", ())):
+    if one.key.startswith("network.") and any("link" in str(v) for k, v in side.told.items() if "tiers" in k):
         return None  # links are said there
     symbol = next((each.symbol for each in FIELDS if each.key == one.key), "")
     known = side.scenario.known.get(symbol)
@@ -242,6 +242,8 @@ SHORT = {one.key: one.options[0].lstrip("-").replace("-", " ") for one in FIELDS
 
 def _name(key: str) -> str:
     """A key for people: the name of its option, or of the symbol."""
+    if key.startswith(f"{TIERS}."):
+        return key.removeprefix(f"{TIERS}.").replace(".", " ")
     return SHORT.get(key) or input_words(key.partition(".")[2] or key)
 
 

@@ -420,6 +420,21 @@ def test_tiers_of_a_file_are_told_by_their_names(tmp_path: Path) -> None:
     assert "fleet.groups, fleet.clients_per_group and network.client_link.preset: one difference." in said
 
 
+def test_of_tiers_with_the_same_names_what_differs_is_told(tmp_path: Path) -> None:
+    """It read "region 5, site 3, m..." of both, as all that tiers say was one difference."""
+    paths = tmp_path / "a.toml", tmp_path / "b.toml"
+    for path, rate, count in zip(paths, ("9Mbit/s", "1Gbit/s"), (3, 4), strict=True):
+        own = 'link = { sharing = "per-client" }'
+        tiers = (("country", 3, f'link = {{ up = "{rate}" }}'), ("site", count, ""), ("car", 3, own))
+        path.write_text("".join(f'[[fleet.tiers]]\nname = "{name}"\ncount = {n}\n{more}\n' for name, n, more in tiers))
+    found = planner.compare(*paths)
+    differ = {row.id: (row.before, row.after) for row in found.rows}
+    assert differ == {"fleet.tiers.country.link.up": ("9Mbit/s", "1Gbit/s"), "fleet.tiers.site.count": (3, 4)}
+    assert re.search(r"country link up +9Mbit/s +1Gbit/s", str(found))
+    one = planner.recommend(paths[0], settings={"fleet.tiers.country.link.up": "1Gbit/s"}, details=False).verdict
+    assert next(row for row in found.rows if "link" in row.id).best == one.best
+
+
 def test_tiers_beside_groups_are_one_difference() -> None:
     """The two tiers of one side were "tiers 2" beside "not given", in five rows, and the three of the other in none."""
     files = [ROOT / "examples" / name for name in ("phones.toml", "regions.toml")]
