@@ -98,8 +98,10 @@ class Plan:
             lines += [] if value is None else [f"{name} = {float(value)!r}"]
         goal = answer.scenario["target"].value
         aim = repr(float(goal)) if isinstance(goal, int | float) else _toml(str(goal))
-        error = "  # test error: 1 - accuracy" * (answer.metric == "accuracy")
-        lines += [f"metric = {_toml(answer.metric)}", f"target = {aim}{error}"]
+        aimed = f"target = {aim}{'  # test error: 1 - accuracy' * (answer.metric == 'accuracy')}"
+        if answer.target is not None and answer.target.stands_for(answer.metric):
+            aimed = f"# target: {answer.target.defined_by}"
+        lines += [f"metric = {_toml(answer.metric)}", aimed]
         lines += ["", "[clients]  # the groups of each, top first, joined by /"]
         lines += [f"{_toml(name)} = {_toml('/'.join(path))}" for name, path in self.clients.items()]
         if self.weights:

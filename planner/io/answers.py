@@ -107,6 +107,10 @@ class Target(Part):
     defined_by: str = field("given, or the row and rounds that define it", default="")
     rounds: int | None = field("that define it, or the most allowed", default=None)
 
+    def stands_for(self, metric: str) -> bool:
+        """Whether the value is a loss in place of an accuracy, of which no scale is known."""
+        return metric == "accuracy" and self.metric != "test error"
+
 
 class Faster(Part):
     """A baseline that takes less than the best row, or a server that does not wait and takes about as much."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from planner.decide.contrast import AIMS, TIERS, Alone, Contrast, beside_tiers, turn
 from planner.decide.recommendation import SHARING, Row
-from planner.io.answers import NextStep, Quantity, Told, Verdict
+from planner.io.answers import NextStep, Quantity, Target, Told, Verdict
 from planner.io.parts import Part, field
 from planner.io.wording import CASES, counted, input_words, join, join_with_limit, names_or, shortened, times, two
 from planner.report.answers.recommend import OF_FOOTPRINT, SHOWN_AS
@@ -317,7 +317,8 @@ def _facts(answer: Compared, listed: int) -> Iterator[tuple[str, str]]:
     targets = [side["target"] for side in sides]
     if targets[0] != targets[1] and all(targets):
         values = [target["value"] for target in targets]
-        if None not in values and targets[0]["metric"] == targets[1]["metric"]:
+        known = not Target(metric=targets[0]["metric"]).stands_for(answer.metric)
+        if known and None not in values and targets[0]["metric"] == targets[1]["metric"]:
             one = ""
             if answer.compare["second_to_first_target"]:
                 name, second = (shortened(side["name"], LONGEST) for side in sides)
@@ -325,7 +326,8 @@ def _facts(answer: Compared, listed: int) -> Iterator[tuple[str, str]]:
                 one = f"; {ONE_TARGET}: {second} to {values[0]:.3g}, of {name}; {turned}"
             yield "Targets", f"{targets[0]['metric']} {values[0]:.3g} and {values[1]:.3g}{one}"
         else:
-            yield "Targets", " and ".join(target["defined_by"] for target in targets)
+            each = dict.fromkeys(target["defined_by"] for target in targets)
+            yield "Targets", f"{'each its own: ' * (len(each) == 1)}{' and '.join(each)}"
     yield from _certain(answer)
     cases = [_by_case(side["verdict"]) for side in sides]
     if len(cases[0]) > 1 and cases[0].keys() == cases[1].keys():

@@ -460,6 +460,17 @@ def test_targets_that_were_told_are_compared_as_they_are(tmp_path: Path) -> None
     assert re.search(r"Star-Star .* 2x$", str(found), flags=re.MULTILINE)
 
 
+@pytest.mark.usefixtures("unflipped", "few_draws")
+def test_targets_of_accuracy_are_told_in_words(tmp_path: Path) -> None:
+    """It read "loss gap 0.591 and 0.591", the losses that stand for an accuracy."""
+    paths = [tmp_path / f"{count}.toml" for count in (4, 5)]
+    for path in paths:
+        path.write_text(f"[fleet]\ngroups = {path.stem}\nclients_per_group = 4\n[plan]\nmetric = 'accuracy'\n")
+    page = " ".join(str(planner.compare(*paths)).split())
+    assert " Targets each its own: the test accuracy that Star-Star reaches after 200 rounds " in page
+    assert "loss gap" not in page
+
+
 def test_rounds_that_differ_beside_more_are_no_target_to_compare_by(tmp_path: Path) -> None:
     """Fewer and cheaper rounds to a worse loss were 0.63x; to one loss they take more."""
     paths = [tmp_path / f"{steps}.toml" for steps in (4, 3)]
