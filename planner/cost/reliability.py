@@ -82,9 +82,9 @@ def attend(spec: RoundSpec, availability: Availability) -> Attendance:
         deep = f"at most two tiers, and this fleet has {len(tiers)}"
         raise CostError(
             f"availability: it is counted for {deep if len(tiers) > 2 else 'one pass of the upper tier'}. Leave it out,"
-            f" as --availability 100% does, or ask about two tiers: --groups "
-            f"{math.prod(t.size or 1 for t in tiers[:-1])} --clients-per-group {tiers[-1].size} in place of this "
-            "file or these sizes. With a file its links, model and times are lost: give them too."
+            f" as --availability 100% does. Or ask about the servers that wait for devices: "
+            f"--groups {math.prod(t.size or 1 for t in tiers[:-1])} --clients-per-group {tiers[-1].size} in place of "
+            "this file or these sizes. With a file its links, model and times are lost: give them too."
         )
     if links[0] in (None, NOTHING):  # there are no group servers that could stay away
         availability = replace(availability, server=1.0)

@@ -143,8 +143,8 @@ def _regional(scenario: Scenario) -> Question:
         regions = f"-G {first:.0f} -M {math.prod(below):.0f}" if below else "--groups and --clients-per-group"
         raise ScenarioError(
             f"async takes two tiers, regions and their clients, and this fleet has {scenario.depth}. Give a scenario "
-            f"of two, or {regions} in place of this file or these sizes. With a file its links, model and times are "
-            "lost: give them too."
+            f"of two, or {regions}, as the top tier alone does not wait, in place of this file or these sizes. With a "
+            "file its links, model and times are lost: give them too."
         )
     if scenario.partial:
         raise ScenarioError(_partial(scenario))

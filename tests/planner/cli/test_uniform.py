@@ -189,8 +189,8 @@ def test_the_example_of_a_code_gives_it(plan, code: str, monkeypatch: pytest.Mon
         (
             "recommend --tiers 3/4/6 --availability 97%",
             "E028",
-            "at most two tiers, and this fleet has 3\n  help: Leave it out, as --availability 100% does, or ask "
-            "about two tiers: --groups 12 --clients-per-group 6 in place of this file or these sizes. With a",
+            "at most two tiers, and this fleet has 3\n  help: Leave it out, as --availability 100% does. Or ask "
+            "about the servers that wait for devices: --groups 12 --clients-per-group 6 in place ",
         ),
         ("recommend -G 3 -M 3 --objective zz", "E020", "help: Give one of them."),
         ("recommend --clients 241 -M 30 -H inter", "E002", "help: Give --clients 240 or 270, or give --clients alone"),

@@ -349,7 +349,7 @@ def test_three_tiers_are_refused_as_such(plan) -> None:
     code, out, err = plan("async", "--tiers", "3/4/6", "--speed-ratio", "8")
     assert (code, out) == (2, "")
     assert "this fleet has 3" in err and "--config" not in err
-    assert "or -G 3 -M 24 in place of this file or these sizes" in err  # of this fleet: it said -G 4 -M 100
+    assert "or -G 3 -M 24, as the top tier alone does not wait, in place" in err  # of this fleet: it said -G 4 -M 100
     drawn = ("--set", "fleet.tiers.phone.drawn=2")
     assert "this fleet has 3" in plan("async", "-c", "examples/regions.toml", "--speed-ratio", "8", *drawn)[2]
 
