@@ -324,7 +324,8 @@ def _legend(found: Phase) -> list[str]:
         i, j = at
         there = f"in the cell of {_place(found, found.x.values[j], found.y.values[i])}"
         there += f": {join_names(found.tied[i][j])}" if found.tied[i][j] else ""
-    said.append(f"[] the scenario: {_place(found, found.x.now, found.y.now)}, {there}.")
+    here = f"[{' ' * (len(_mark('S', found)) - 2)}]"
+    said.append(f"{here} the scenario: {_place(found, found.x.now, found.y.now)}, {there}.")
     return [*said, "Cells are by prediction alone: what its error leaves open is not marked."]
 
 

@@ -199,7 +199,8 @@ def _replaced(path: Path, config: Path | None) -> list[str]:
     """Say what of a scenario file, which has been read, the counts take the place of."""
     file = read(config)[0] if config is not None else {}
     there = {"fleet": ("groups", "clients", "clients_per_group", "list"), "problem": ("heterogeneity",)}
-    found = [key for name, keys in there.items() for key in keys if key in (file.get(name) or {})]
+    said = {key: value for name, keys in there.items() for key, value in (file.get(name) or {}).items() if key in keys}
+    found = [key for key, value in said.items() if Path(str(value)).resolve() != path.resolve()]
     tiers = (file.get("fleet") or {}).get("tiers") or ()
     found += [f"{key} of tiers" for key in ("count", "deviation") if any(key in tier for tier in tiers)]
     return [f"{path} takes the place of {join(found)} in {config}."] if found else []

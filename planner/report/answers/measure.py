@@ -125,7 +125,7 @@ def measured(path: Path, wanted: Wanted, kept: Path | None = None) -> tuple[Meas
         **_dominant(table, found),
         "skew": [asdict(one) for one in skew.skews(table, weighting)],
     }
-    cautions = (*table.warnings, *_cautions(table, found, weighting, counts_are, fitted))
+    cautions = (*table.warnings, *_cautions(table, found, weighting, counts_are, fitted, known=bool(chosen)))
     return _answer(path, data, cautions, _recommended(path, data, kept, as_chosen=bool(chosen))), profile
 
 
@@ -143,7 +143,9 @@ def _concentrations(table: LabelCounts, seed: int) -> tuple[tuple[Interval | Non
     return concentrations(table.counts[inside], number), int(inside.sum())
 
 
-def _cautions(table: LabelCounts, found: Measured, weighting: str, counts_are: str, fitted: int) -> Iterator[str]:
+def _cautions(
+    table: LabelCounts, found: Measured, weighting: str, counts_are: str, fitted: int, *, known: bool
+) -> Iterator[str]:
     sizes = table.sizes
     if sizes.min() != sizes.max():
         meaning = {
@@ -169,9 +171,10 @@ def _cautions(table: LabelCounts, found: Measured, weighting: str, counts_are: s
             if net == 0 and plain > 1e-12:
                 yield f"The counts show no {name} beyond what counting alone makes of equal ones: it is put to 0."
     if found.chosen:
+        way = "" if known else " Use --groups-are given to take them as they are."
         yield (
-            "The groups look chosen by these very counts, noise included. So delta^2 is what to expect of the "
-            "clients themselves. Use --groups-are given to take them as they are."
+            f"The groups {'were' if known else 'look'} chosen by these very counts, noise included. So delta^2 is what "
+            f"to expect of the clients themselves.{way}"
         )
     if len(table.groups) == 1:
         yield "There is one group, so delta is 0."

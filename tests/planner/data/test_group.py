@@ -965,6 +965,8 @@ def test_what_counts_take_the_place_of_is_said(plan, tmp_path: Path) -> None:
     file.write_text("[fleet]\ngroups = 6\n[problem]\nheterogeneity = 'intra'\n")
     said = plan("group", str(counts), "--config", str(file), "--explain", "warnings")[1]
     assert f"{counts} takes the place of groups and heterogeneity in {file}." in " ".join(said.split())
+    file.write_text(f"[problem]\nheterogeneity = '{counts}'\n")
+    assert "takes the place" not in plan("group", str(counts), "--config", str(file), "--explain", "warnings")[1]
     file.write_text("[[fleet.tiers]]\ncount = 6\ndeviation = 1\n[[fleet.tiers]]\ncount = 2\ndeviation = 1\n")
     said = plan("group", str(counts), "--config", str(file), "--explain", "warnings")[1]
     assert f"{counts} takes the place of count of tiers and deviation of tiers in {file}." in " ".join(said.split())
@@ -1021,7 +1023,8 @@ def test_what_follows_takes_the_deviations_that_a_grouping_says(plan: Any, tmp_p
     followed = f"hfl-plan measure {written} --groups-are chosen -o regrouped.json"  # README wrote profile.json before
     assert code == 0 and followed in " ".join(page.split()).replace("- ", "-")
     found = own(plan("group", str(counts), "--groups", "4", "--json")[1])["group"]["effect"]["after"]
-    assert plan("measure", str(written), "--groups-are", "chosen", "-o", str(profile))[0] == 0
+    chosen = plan("measure", str(written), "--groups-are", "chosen", "-o", str(profile), "--explain", "warnings")
+    assert chosen[0] == 0 and "were chosen by these very counts" in chosen[1] and "given" not in chosen[1]
     chosen, given = (load(None, {"problem.heterogeneity": ("--data", str(one))}) for one in (profile, written))
     assert chosen.number("delta") == pytest.approx(found["delta"], rel=1e-3) and found["delta"] > 0
     assert given.number("delta") == 0
