@@ -20,7 +20,7 @@ from planner.decide.single_tier import SINGLE, Baseline, called
 from planner.decide.uncertainty.distributions import at_ends
 from planner.decide.uncertainty.draws import Agreement, agreement
 from planner.io.answers import Faster, Quantity, Verdict
-from planner.io.wording import a_group, names, names_or, one_of, percent, several, times, title
+from planner.io.wording import LISTED, a_group, names, names_or, percent, several, times, title
 from planner.predict.evidence import predictor_record
 from planner.predict.question import Question, ceil_rounds
 from planner.scenario.fields import CLOCKED, FOOTPRINT, Objective
@@ -390,7 +390,9 @@ def algorithms(question: Question, topologies: Sequence[str]) -> tuple[str, ...]
 def _choice(found: Verdict, here: Standing, ratio: Callable[[Quantity], float]) -> str:
     """``Star-Ring, 2.9x [1.4, 6] faster than Star-Star``, or a toss-up."""
     if found.status == "toss-up":
-        return f"toss-up, {one_of(algorithms(here.question, found.best))}"
+        first, *others = algorithms(here.question, found.best)
+        few = len(others) < LISTED
+        return f"toss-up, {names_or([first, *others]) if few else f'{title(first)} or {len(others)} others'}"
     if found.ratio is None:
         return title(found.best[0])
     return f"{title(found.best[0])}, {times(ratio(found.ratio))} {LESS[here.objective]} {title(found.runner_up)}"
@@ -421,7 +423,9 @@ def _sentence(
         parts = [f"{title(found.best[0])} is the only topology that {reaches} the target."]
         if len(question.topologies) == 1:
             what = "with a bound here" if question.predictor.guarantees else "asked about"
-            parts = [f"{title(found.best[0])} is the only topology {what}."]
+            own = question.target is None and not question.predictor.measured and "ring" in question.reference
+            way = ": with --target it compares with others" * (question.metric != "accuracy")
+            parts = [f"{title(found.best[0])} is the only topology {what}{f', to a target of its own{way}' * own}."]
         elif question.members is not None and all(
             question.sized(t).misplaced() for t in question.topologies if t not in here.totals
         ):

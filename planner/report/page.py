@@ -351,6 +351,9 @@ def _held(answer: Answer, one: Sensitivity | None = None) -> str:
     regrouped = searched and answer.scenario["G"].source.startswith(SEARCHED)
     zeta, delta = (float(answer.scenario[name].value or 0.0) if regrouped else 0.0 for name in ("zeta", "delta"))
     data = f" -H zeta={zeta:.4g},delta={delta:.4g}" if regrouped else ""
+    each = {name: known.value for name, known in answer.scenario.items() if re.fullmatch(r"P\d", name)}
+    if one is not None and one.parameter in each:  # no option is called by the tier
+        data = f" -P {'/'.join(map(str, (each | {one.parameter: one.break_even}).values()))}"
     return f" (with {target_option(float(target.value))}{data})" if target.origin == "derived" else ""
 
 

@@ -117,7 +117,7 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
             if part not in tier:
                 continue
             if part == "passes" and i == 0 and tier[part] != 1:
-                way = f"Passes of a {names[0]} are those of the next table." if last else "Leave it out."
+                way = f"Those of a {names[0]} are fleet.tiers.2.passes." if last else "Leave it out."
                 raise ScenarioError(f"{name(place)}: the top server passes through its children once. {way}")
             if depth != 2 and isinstance(tier[part], Span):
                 raise ScenarioError(f"{name(place)}: ranges are searched in two tiers only. Give one.", code="E005")

@@ -62,7 +62,7 @@ LAST = (
     (REPLACED,),
     (),
 )
-UNNAMED = re.compile(r"any of \d+ topologies|or \d+ others?\b")  # in a verdict that names some of a toss-up alone
+UNNAMED = re.compile(r"or \d+ others?\b")  # in a verdict that names some of a toss-up alone
 FEWER = (2, 1)  # topologies that a case of a toss-up names at most, where a page has no room for their rows
 DIVISIONS = 12  # lines of a table of divisions for people; csv and json have all
 WHOLE = (Column("rounds", "count"), Column("time", "duration"), Column("traffic", "size"))
@@ -114,11 +114,14 @@ def _table(answer: Recommendation, most: int, widths: Sequence[Wide], *, full: b
     where the verdict names some of them alone and ``ties`` says so.
     """
     tables = (_rows(answer, most, *wide, ties=ties) for wide in widths)
-    left, shown = len(answer.ranking) - len(_trees(answer, most)), next(tables)
+    there, shown = {row.id for row in _trees(answer, most)}, next(tables)
+    left = [row for row in answer.ranking if row.id not in there]
     while shown.width() > COLUMNS and (narrower := next(tables, None)):
         shown = narrower
     later = len(_later(answer))
-    more = [counted(left, "more topology")] * (left > 0) + [f"{later} more that raced"] * (later > 0)
+    tied = sum(row.tie == 1 for row in left) if _tied(answer) else 0
+    also = f" ({tied} of the toss-up)" * (tied > 0)
+    more = [f"{counted(len(left), 'more topology')}{also}"] * bool(left) + [f"{later} more that raced"] * (later > 0)
     notes = [f"{' and '.join(more)}: --explain table"] * bool(more)
     if "traffic" not in {column.name for column in shown.columns} and answer.verdict.on == SHARING:
         notes.append("Traffic, which links do not change: --explain table")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import planner
+from planner.errors import ScenarioError
 from planner.io.wording import title
 
 pytestmark = pytest.mark.usefixtures("few_draws")
@@ -78,6 +79,42 @@ def test_topologies_that_tie_are_in_the_table_before_others() -> None:
     shown = {row.id for row in answer.ranking if row.title in first}
     assert len(shown) >= 3 and shown <= ties < {row.id for row in answer.ranking}
     assert "do the 8 clients of a group share the 1.0 Mbit/s?" in answer.verdict.text
+
+
+WAN = {"preset": "wan", "up": "100Mbit/s", "down": "100Mbit/s", "latency": "80ms"}
+TIERS = (("region", 5, 1.0, WAN), ("site", 3, 0.5, {"preset": "datacenter"}), ("car", 8, 0.5, {"preset": "lan"}))
+TIERS = [{"name": n, "count": c, "deviation": d, "link": link} for n, c, d, link in TIERS]  # type: ignore[misc]
+CARS = {"title": "5 regions", "fleet": {"tiers": TIERS}, "model": {"size": "500MB"}, "compute": {"step_time": "0.5s"}}
+
+
+def test_a_toss_up_of_many_names_its_first_and_changes_have_the_option_of_passes() -> None:
+    """It read "any of 5 topologies" above a table with four, and passes of a region had no key to paste."""
+    answer = planner.recommend(CARS)
+    tied = [row.title for row in answer.ranking if row.tie == 1]
+    assert len(tied) == 5 and f"Toss-up for time: {tied[0]} or 4 others" in answer.verdict.text
+    page = " ".join(str(answer).split())
+    assert sum(f" {one} ~" in page for one in tied) == 4
+    assert " 4 more topologies (1 of the toss-up): --explain table" in page
+    (change,) = (one for one in answer.sensitivity if one.parameter == "P2")
+    then = f"passes of a region = {change.break_even} -> Star-Star-Star leads (with --target "
+    target, more = page.partition(then)[2].split()[:2]
+    assert page.partition(then)[2].startswith(f"{target} {more} {change.break_even}/1)") and more == "-P"
+    moved = planner.recommend(CARS, group_rounds=f"{change.break_even}/1", target=float(target), details=False)
+    assert moved.ranking[0].title == "Star-Star-Star"
+    with pytest.raises(ScenarioError, match=r"Those of a region are fleet\.tiers\.2\.passes\."):
+        planner.recommend({"fleet": {"tiers": [{**TIERS[0], "passes": 8}, *TIERS[1:]]}})  # type: ignore[dict-item]
+
+
+@pytest.mark.usefixtures("unflipped", "few_draws")
+def test_one_tree_alone_with_a_ring_says_that_its_target_is_its_own() -> None:
+    """Ring-Star-Star took 16 h alone and 6 h among all, which have the target of Star-Star-Star."""
+    alone = planner.recommend(CARS, tiers="ring/star/star", details=False)
+    whole = planner.recommend(CARS, details=False)
+    assert alone.target.value != whole.target.value
+    assert "asked about, to a target of its own: with --target it compares with others." in alone.verdict.text
+    same = planner.recommend(CARS, tiers="ring/star/star", target=whole.target.value, details=False)
+    assert "of its own" not in same.verdict.text
+    assert same.row("ring-star-star").rounds == pytest.approx(whole.row("ring-star-star").rounds, rel=0.01)
 
 
 def test_topologies_that_a_case_names_are_in_the_table() -> None:
