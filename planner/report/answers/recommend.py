@@ -119,7 +119,7 @@ def _table(answer: Recommendation, most: int, widths: Sequence[Wide], *, full: b
     while shown.width() > COLUMNS and (narrower := next(tables, None)):
         shown = narrower
     later = len(_later(answer))
-    tied = sum(row.tie == 1 for row in left) if _tied(answer) else 0
+    tied = 0 if answer.verdict.cases or not _tied(answer) else sum(row.tie == 1 for row in left)
     also = f" ({tied} of the toss-up)" * (tied > 0)
     more = [f"{counted(len(left), 'more topology')}{also}"] * bool(left) + [f"{later} more that raced"] * (later > 0)
     notes = [f"{' and '.join(more)}: --explain table"] * bool(more)
