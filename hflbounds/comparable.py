@@ -56,7 +56,10 @@ def matched(a: Bound, b: Bound, assume_both: bool = False) -> tuple[str, ...]:
             notes.append(f"For problems that satisfy what {bound.id} alone assumes: {listed(own.values())}.")
     runs = [listed([x.id for x in bound.assumes if x.about == "protocol"]) for bound in (a, b)]
     if runs[0] != runs[1]:
-        notes.append(f"Protocols differ: {a.id} is about {runs[0]}; {b.id} about {runs[1]}.")
+        notes.append(
+            "Protocols differ, so the one with the smaller bound need not be the better one. "
+            f"{a.id} is about {runs[0]}; {b.id} about {runs[1]}."
+        )
     if a.constants == "hidden":
         notes.append("Both hold up to a factor that the sources do not state; the two are taken to be equal.")
     refuted = [bound.id for bound in (a, b) if bound.status == "refuted"]
@@ -71,9 +74,13 @@ def _instead(a: Bound, b: Bound) -> str:
     def near(x: Bound) -> tuple[bool, ...]:
         of_b = x.source.paper == b.source.paper
         own = x.id.rpartition(".")[0] == family
-        return of_b and x.topology == b.topology, of_b, own, x.source.paper == a.source.paper, x.assumes == b.assumes
+        here = b.topology is not None and x.topology == b.topology
+        return of_b and here, here, of_b, own, x.source.paper == a.source.paper, x.assumes == b.assumes
 
-    alike = [x for x in catalogue().values() if x is not a and (x.bounds, x.constants) == (a.bounds, a.constants)]
+    def kind(x: Bound) -> tuple[object, ...]:
+        return x.bounds, x.constants, {"S1", "S2"} & {*x.needs}  # one participation, as another is no way out
+
+    alike = [x for x in catalogue().values() if x is not a and kind(x) == kind(a)]
     found = [x.id for x in sorted(alike, key=near, reverse=True) if _can(a, x)][:NAMED]
     if not found:
         return f"No other bound is about what {a.id} is; see `hfl-plan bounds show {a.id}`."

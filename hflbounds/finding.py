@@ -7,15 +7,16 @@ import re
 from functools import cache
 from html import escape
 from itertools import combinations
-from typing import Any
+from typing import Any, get_args
 
-from hflbounds.core.bound import Bound
+from hflbounds.core.bound import Bound, Kind
 from hflbounds.core.quantities import ABOUT
 from hflbounds.registry import catalogue
 from hflbounds.typeset import markup, meanings, wording
 
 SHOWN = 20  # bounds that a repr lists
 WIDE = 110  # letters of a line there
+LITTLE = frozenset(("", "a", "and", "for", "in", "of", "the", "with"))  # "A" is a quantity
 SHORT = 2  # letters; so short a word must be a word of its own, as "1" is in "Theorem 1" and not in "0.1"
 
 
@@ -74,11 +75,11 @@ class Bounds(tuple[Bound, ...]):
 def search(
     words: str = "", *, paper: str | None = None, status: str | None = None, metric: str | None = None
 ) -> Bounds:
-    """Find bounds, in the order of the catalogue.
+    """Find bounds: theorems, rates, lemmas, then quantities, each in the order of the catalogue.
 
     Args:
-        words: each must occur, in any case, in the id, the title, the source, the status, what is bounded, the
-            names of its hypotheses, or a quantity's name, letter or meaning.
+        words: each, but little ones such as "of", must occur, in any case, in the id, the title, the source, the
+            status, what is bounded, the names of its hypotheses, or a quantity's name, letter or meaning.
         paper: key of the paper; any if None.
         status: as of `Bound.status`.
         metric: id of what is bounded.
@@ -90,14 +91,15 @@ def search(
     ['zhou2026.thm2.star-ring']
     """
     wanted = tokens(words)
-    return Bounds(
+    found = [
         bound
         for bound in catalogue().values()
         if paper in (None, bound.source.paper.key)
         and status in (None, bound.status)
         and metric in (None, bound.bounds.id)
         and all(occurs(word, bound) for word in wanted)
-    )
+    ]
+    return Bounds(sorted(found, key=lambda bound: get_args(Kind).index(bound.kind)) if wanted else found)
 
 
 def shorten(line: str) -> str:
@@ -106,8 +108,8 @@ def shorten(line: str) -> str:
 
 
 def tokens(words: str) -> list[str]:
-    """The words of a search, folded in case; quotes and commas divide as blanks do."""
-    return [word for word in re.split(r"[\s\"',;]+", words.casefold()) if word]
+    """The words of a search, folded in case, without `LITTLE` ones; quotes and commas divide as blanks do."""
+    return [word.casefold() for word in re.split(r"[\s\"',;]+", words) if word not in LITTLE]
 
 
 def occurs(word: str, bound: Bound) -> bool:

@@ -45,3 +45,12 @@ def test_tab_completion_shows_the_face_and_nothing_else() -> None:
     public = {name for name in dir(hflbounds) if not name.startswith("_")}
     assert public == {*hflbounds.__all__, "list"}
     assert all(hasattr(hflbounds, name) for name in public)
+
+
+def test_theorems_come_before_lemmas_and_little_words_are_no_words_of_a_search() -> None:
+    found = hflbounds.search("Ring-Star with partial participation")
+    assert found == hflbounds.search("ring-star partial") and len(found) == 9
+    kinds = [bound.kind for bound in found]
+    assert kinds == sorted(kinds, key=["theorem", "rate", "lemma"].index) and len({*kinds}) == 3
+    assert found[0].id == "zhou2026.thm2.ring-star"
+    assert 0 < len(hflbounds.search("A")) < len(hflbounds.list()), "the initial gap, not an article"

@@ -375,6 +375,16 @@ def test_what_is_about_different_things_is_refused_with_a_way_out(
         compare(one, other, **asked)
 
 
+def test_a_way_out_is_of_the_same_participation_and_nearest_first() -> None:
+    with pytest.raises(ComparisonError) as refused:
+        compare("zhou2026.thm2.ring-star", "hflbounds.exact-partial.ring-star")
+    others = str(refused.value).partition(" with ")[2].rstrip(".").split(" or ")
+    assert others[:2] == ["zhou2026.thm2-proof.ring-star", "hflbounds.sharp-partial.ring-star"]
+    assert all("S1" in get(one).needs for one in others)
+    first = compare("zhou2026.thm2-proof.ring-star", "zhou2026.thm1-proof.ring-star").notes[0]
+    assert first.startswith("Protocols differ, so the one with the smaller bound need not be the better one. ")
+
+
 def test_both_hypotheses_can_be_assumed() -> None:
     found = compare("zhou2026.cor1.star-star", "liu2022.qsgd", assume_both=True)
     assert any("liu2022.qsgd alone assumes: like clients" in note for note in found.notes)
