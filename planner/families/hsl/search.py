@@ -22,6 +22,7 @@ MAX_NODES = 10_000
 MAX_ROUNDS = 1e15  # more than that is never reached
 MAX_CASES = 2_000_000  # configurations that are evaluated before the grid is thinned
 BLOCK = 200_000  # configurations at a time
+CLOSE = 1.1  # times the least at most: of such numbers of hubs every number of nodes is tried
 SHARES = np.unique([*range(1, 9), *np.floor(1.5 ** np.arange(24)).astype(int)])  # of nodes that a hub averages
 
 
@@ -47,7 +48,7 @@ class Search:
     tried: int  # number of configurations that were evaluated
     exhaustive: bool  # whether that was all there are, but for numbers of nodes that a hub averages
     every: bool  # whether these too were all tried, where they matter
-    alone: bool  # whether they would be for the best number of hubs alone
+    alone: bool  # whether they were for numbers of hubs close to the best
     by_factor: tuple[Budgets, float]  # configuration with the smallest mixing factor, and its rounds
 
     @property
@@ -66,7 +67,7 @@ def search(setting: Setting, limits: Limits, objective: Objective) -> Search:
     More of ``b_hs`` lowers both the mixing factor and the mean deviation, so by rounds only the most that the limits
     allow is looked at; by time and traffic, fewer too. All numbers are tried if there are at most `MAX_CASES`; else
     numbers above 32 are taken from a grid of ratio 1.1, and the neighbours of the best are tried after it. Every
-    ``b_hs`` is tried for a single number of hubs.
+    ``b_hs`` is tried for a single number of hubs, and at last for those close to the best.
 
     Raises:
         NoAnswerError: If nothing fits into the limits, or not even the best is ever there.
@@ -90,7 +91,12 @@ def search(setting: Setting, limits: Limits, objective: Objective) -> Search:
     if not best["rounds"].min() <= MAX_ROUNDS:
         raise NoAnswerError(f"--target: {setting.target:.4g} takes more than {MAX_ROUNDS:g} rounds. Give a larger one.")
     every = "b_hs" in limits.fixed or objective == "rounds" or bool(np.isin(range(1, space.n + 1), space.shares).all())
-    alone = space.few(int(best["n_h"][int(np.argmin(best["total"]))]))
+    near = [int(n_h) for n_h in best["n_h"][best["total"] <= best["total"].min() * CLOSE]]
+    if (alone := space.few(*near)) and not every:
+        ones = [(n_h, replace(space, limits=replace(limits, hubs=(n_h, n_h)))) for n_h in near]
+        own = [one.evaluated(rows) for n_h, one in ones for rows in one.cases([n_h], thinned=False)]
+        tried += sum(len(rows["n_h"]) for rows in own)
+        best = _best_of_each(_joined([best, *own]))
     result = Search(best, tried, exhaustive, every, alone, by_factor)
     return result if exhaustive else space.refined(result)
 
@@ -120,9 +126,9 @@ class _Space:
         least, most = self.limits.hubs
         return np.arange(1, self.n + 1) if least == most and self.few(least) else SHARES
 
-    def few(self, n_h: int) -> bool:
-        """Whether all configurations of so many hubs are few enough to be tried."""
-        return self.most_hh(n_h) * self.most_sh(n_h) * self.n <= MAX_CASES
+    def few(self, *numbers: int) -> bool:
+        """Whether all configurations of these numbers of hubs are few enough to be tried."""
+        return sum(self.most_hh(n_h) * self.most_sh(n_h) for n_h in numbers) * self.n <= MAX_CASES
 
     def counts(self) -> tuple[list[int], bool]:
         """Numbers of hubs to try, and whether all configurations are few enough to be tried."""

@@ -424,17 +424,6 @@ def test_protocols_that_take_nearly_as_long_as_the_hubs_are_named() -> None:
     )
 
 
-def test_a_load_that_is_offered_fits(plan) -> None:
-    offered = 0
-    for nodes, edges in (("20", "24"), ("24", "96"), ("60", "240")):
-        for step in json.loads(plan("hubs", "--nodes", nodes, "--edges", edges, "--json")[1])["next"]:
-            if step["asks"]:
-                continue
-            offered += 1
-            assert plan("hubs", "--nodes", nodes, "--edges", edges, *step["argv"][1:])[0] == 0
-    assert offered
-
-
 def test_a_listed_fleet_is_told_to_give_the_number_of_nodes(plan) -> None:
     code, out, err = plan("hubs", "--config", "examples/unequal_hospitals.toml", "--edges", "100")
     assert (code, out) == (2, "")
@@ -451,15 +440,31 @@ def test_which_loads_of_hubs_were_tried_is_said_in_words(plan) -> None:
     assert "All up to 8 were, then 11, 17, 25" in " ".join(out.split())
 
 
-def test_numbers_of_nodes_that_were_not_tried_are_a_command_away(plan) -> None:
-    words = ("hubs", "--nodes", "60", "--edges", "240", "--per-node", "8", "--per-hub", "40")
-    found = json.loads(plan(*words, "--json")[1])
-    [step] = [one for one in found["next"] if not one["asks"]]
-    said = " ".join(step["argv"][1:])
-    assert f"was tried: {said} tries all." in found["warnings"][0]["text"]
-    more = json.loads(plan(*words, *step["argv"][1:], "--json")[1])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--nodes", "60", "--edges", "240", "--per-node", "8", "--per-hub", "40"),
+        ("--nodes", "40", "--edges", "200", "-H", "both", "--uplink", "50Mbit/s", "--model-size", "10MB"),
+    ],
+)
+def test_the_best_number_of_hubs_has_every_number_of_nodes_tried(plan, words: tuple[str, ...]) -> None:
+    """Next led to a page that was often the same; the command for one number of hubs tries all as well."""
+    found = json.loads(plan("hubs", *words, "--json")[1])
+    assert not [one for one in found["next"] if not one["asks"] and "--hubs" in one["argv"]]
+    n_h = found["hubs"]["best"]["n_h"]
+    assert found["warnings"][0]["text"].startswith("Away from the best number of hubs, not every number")
+    more = json.loads(plan("hubs", *words, "--hubs", str(n_h), "--json")[1])
     assert not [one for one in more["warnings"] if "was tried" in one["text"]]
-    assert more["rows"][0]["time_seconds"]["value"] <= found["rows"][0]["time_seconds"]["value"]
+    assert more["rows"] == found["rows"]
+
+
+def test_a_lead_of_el_local_within_the_error_of_the_bounds_is_a_toss_up(plan) -> None:
+    """In docs/hubs.md runs took up to 2.15 / 1.64 of what the bounds say of EL-Local over hubs."""
+    words = ("--nodes", "40", "--edges", "200", "-H", "both", "--uplink", "50Mbit/s", "--model-size", "10MB")
+    found = json.loads(plan("hubs", *words, "--rounds", "500", "--json")[1])
+    rows = {row["id"]: row["time_seconds"]["value"] for row in found["rows"]}
+    assert 1.64 / 2.15 < rows["el-local"] / rows["hubs-and-spokes"] < 0.95
+    assert found["verdict"]["status"] == "toss-up" and "within the bounds' error" in found["verdict"]["text"]
 
 
 def test_the_page_says_every_budget() -> None:
@@ -543,15 +548,18 @@ def test_what_half_the_load_of_a_hub_changes_is_what_its_command_answers(plan, n
     limited = json.loads(plan("hubs", *words, "--json")[1])
     said = " ".join(str(found).partition("Changes")[2].partition("Warning")[0].split())
     said, _, mean = said.partition("; ")
-    assert mean.startswith("nodes' mean as the model -> EL-Local (")  # it moves the mean less at both sizes
+    assert mean.startswith(
+        "judged by the mean of all nodes' models -> EL-Local ("
+    )  # it moves the mean less at both sizes
     assert said.startswith(f"half the load of a hub (--per-hub {limit}) -> ")
     best = next(row for row in limited["rows"] if row["id"] == limited["verdict"]["best"][0])
     which = best["title"] if "hub" in best["id"] else "EL-Local without hubs"
+    which += " or EL-Local without hubs (a toss-up)" * (limited["verdict"]["status"] == "toss-up")
     ratio = best["time_seconds"]["value"] / found.rows[0].time_seconds
     assert said.endswith(f"-> {which}, at {two(ratio)}x the best's time")
     assert int(limit) <= found.rows[0].models_of_a_hub / 2
     steps = [one.argv for one in found.next if not one.asks]  # none that takes more
-    assert steps == [("...", "--hubs", str(found.hubs["best"]["n_h"]))]
+    assert not steps
 
 
 @pytest.mark.parametrize(("more", "named"), [((), True), (("--per-hub", "20"), True), (("--b-hs", "32"), False)])
@@ -562,7 +570,7 @@ def test_a_protocol_that_moves_the_mean_less_is_named_for_those_who_use_the_mean
     best, others = found["hubs"]["best"], found["hubs"]["others"]
     [local] = [one["mean_deviation"] for one in others if one["protocol"] == "EL-Local"]
     assert (local < best["mean_deviation"]) == named
-    assert ("mean as the model -> EL-Local (faster in 12 of 12 runs)" in " ".join(plan(*words)[1].split())) == named
+    assert ("nodes' models -> EL-Local (faster in 12 of 12 runs)" in " ".join(plan(*words)[1].split())) == named
 
 
 @pytest.mark.parametrize(("written", "squares"), [("1/2/3", 14), ("2", 4), ("1/3", 10)])
@@ -620,7 +628,9 @@ def test_what_runs_found_against_the_advice_is_its_evidence(plan) -> None:
     said, sent = " ".join(page.split()), int(rows["el-local"]["models_of_a_node"] / 2)
     edges = rows["hubs-and-spokes"]["edges"]  # by hand: 30 hubs average 2 nodes and send to one, 30 nodes average 2
     assert edges == 30 * (2 + 1) + 30 * 2 and sent == 6 / 2
-    assert f"weak: hubs beat EL-Local in 12 of 12 equal-edge runs (here {edges:g} against {30 * sent})" in said
+    assert f"Budgets each node sends to {sent} others (s) " in said
+    assert "weak: judged by the nodes' own models, hubs beat EL-Local in 12 of 12 equal-edge runs " in said
+    assert f"(here {edges:g} against {30 * sent})" in said
     assert f" EL-Local, to {sent} others " in said and " FedAvg, trusted, link shared " in said
     assert f"Next hfl-plan pilot HOOK.py --systems trees,hsl,gossip --edges {edges:g}" in said
     fewer = " ".join(plan("hubs", "--nodes", "40", "--edges", "300", "--per-node", "8", "-H", "inter")[1].split())
