@@ -220,13 +220,13 @@ def _baselines(answer: Answer, label: Callable[[Verdict], str] | None) -> Iterat
     for where, case in _named(answer.verdict.cases, label):
         if (one := case.baseline) is None or (one.id in SINGLE and not one.advised and one.through is None):
             continue  # one tier that takes as much
-        kind, why = ("use one tier" if one.advised else "one tier"), ""
+        kind, why, of = ("use one tier" if one.advised else "one tier"), "", ""
         if one.id not in SINGLE:
-            kind = "no waiting"
+            kind, of = "no waiting", " the best's"
         elif one.through is not None:
             why = f"; {times(one.through)} over servers' links"
         each = found.setdefault(kind, {}).setdefault(one.title.partition(",")[0], [])
-        each.append((f"{times(one.ratio)}", f"{where}{why}"))
+        each.append((f"{times(one.ratio)}{of}", f"{where}{why}"))
     for kind, said in found.items():
         yield kind, "; ".join(f"{who} {', '.join(_joined(each))}" for who, each in said.items())
 

@@ -119,10 +119,10 @@ def solve(scenario: Scenario, settings: Settings) -> Answer:
     proved = min(reached, key=lambda b: (b.seconds or 0.0, -b.size), default=None)
     defined_by, timed, inside = "", None, None
     if asked.target is None:
-        whose = "all buffers" if all(b.reach.bound == THEOREM for b in buffers) else "smaller buffers"
+        tighter = all(b.reach.bound == THEOREM for b in buffers)  # for the buffer of all too
+        by = "all buffers by another bound, tighter here" if tighter else "smaller buffers by another bound"
         defined_by = (
-            f"what the bound of synchronous {title(asked.reference)} guarantees after {asked.horizon:,.0f} rounds; "
-            f"{whose} by another bound"
+            f"what the bound of synchronous {title(asked.reference)} guarantees after {asked.horizon:,.0f} rounds; {by}"
         )
     if settings.max_staleness is not None:
         timed = max(allowed, key=lambda b: (b.pace.updates_per_second, b.size))

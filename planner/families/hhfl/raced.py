@@ -26,6 +26,7 @@ from planner.predict.question import Question, ask, with_default_order
 from planner.scenario.resolve import Scenario, Spoken
 
 HFL, HHFL = "star-star", "hhfl"  # in a pilot
+ROUNDING = 1e-9  # of rounds that are whole but for it
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +39,7 @@ class Raced:
     regrouped: bool  # whether these are other homes than those of the coverage, which are asked about without a pilot
     cost: Airtime
     objective: Objective
-    rounds: Mapping[str, float]  # of HFL and of HHFL
+    rounds: Mapping[str, int]  # of HFL and of HHFL, whole as they are run
     gain: tuple[float, float, float]  # rounds of HFL over those of HHFL, and the ends of an 80 % interval over seeds
     break_even: Mapping[Objective, float]  # cost of a round of HHFL in rounds of HFL, by every objective
 
@@ -97,7 +98,7 @@ def solve(coverage: str, config: Path | None, said: Spoken, *, upload: str, obje
         regrouped=regrouped,
         cost=cost,
         objective=cast(Objective, objective),
-        rounds={"hfl": float(f"{hfl:.9g}"), "hhfl": hhfl},
+        rounds={"hfl": math.ceil(hfl - ROUNDING), "hhfl": math.ceil(hhfl - ROUNDING)},
         gain=(gain, gain / seeds, gain * seeds),
         break_even=cost.break_even(layout, E, Ge),
     )

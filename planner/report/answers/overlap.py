@@ -195,7 +195,7 @@ def _verdict(found: Answer) -> Verdict:
         return Verdict(status="best", best=("hfl",), text="No client hears two servers: nothing to decide.")
     every, least = "", _every(found)
     if least is not None:
-        every = f"HFL with Ge = 1 takes {times(least)} the {aim}: try that first. "
+        every = f"HFL with one edge round (Ge = 1) takes {times(least)} the {aim}: try that first. "
         every += f"Overlap at Ge = {found.question.task.Ge}: "
     text, also = (f"for {one.objective} ({times(_ratio(found, one))}{one.without})" for one in (best, found.also))
     text = both(best.verdict, text, found.also.verdict, also)
@@ -207,7 +207,8 @@ def _verdict(found: Answer) -> Verdict:
     if best.verdict == "not worth it":
         return Verdict(status="not-worth-it", best=("hfl",), ratio=ratio, text=text)
     if not every and found.question.scenario.known["Ge"].origin == "default":
-        text += f" That is with Ge = {found.question.task.Ge}; with Ge = 1, which `recommend` assumes, it never is."
+        with_ = f"with Ge = {found.question.task.Ge} edge rounds"
+        text += f" That is {with_}; with Ge = 1, which `recommend` assumes, it never is."
     status: Status = "race-first" if best.verdict == "race first" else "best"
     return Verdict(status=status, best=(own,), ratio=ratio, text=text)
 

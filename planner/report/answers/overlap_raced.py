@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -54,7 +53,7 @@ def _rows(found: Raced) -> Iterator[Attached]:
     E, Ge = found.steps
     whence = _whence(found)
     for id_, title, layout in (("hfl", "HFL", found.layout.apart), ("hhfl", "HHFL", found.layout)):
-        rounds, cost = found.rounds[id_], found.cost  # not whole ones: a race has few of them
+        rounds, cost = found.rounds[id_], found.cost
         yield Attached(
             id=id_,
             title=title,
@@ -67,12 +66,9 @@ def _rows(found: Raced) -> Iterator[Attached]:
 
 
 def _run_as(found: Raced) -> Iterator[str]:
-    """How many rounds are run where those of the race are not whole, in which few of them tell more; other homes."""
+    """Say where homes are others than without the pilot."""
     if found.regrouped:
         yield "Homes are the pilot's groups; without it, others."
-    rounds = found.rounds["hhfl"]
-    if math.ceil(rounds) > rounds * (1 + found.scenario.resolution):
-        yield f"HHFL runs {math.ceil(rounds)} whole rounds, as `recommend` counts."
 
 
 def _whence(found: Raced) -> NumberOrigin:
@@ -81,11 +77,13 @@ def _whence(found: Raced) -> NumberOrigin:
 
 
 def _ratio(found: Raced, objective: Objective) -> Quantity:
-    """What HHFL takes of HFL's."""
+    """What HHFL takes of HFL's in whole rounds, with an interval that holds it in rounds as measured too."""
     gain, low, high = found.gain
     needed = found.break_even[objective]
-    ends = (needed / high, needed / low) if high > low else (None, None)
-    return Quantity(needed / gain, _whence(found), ends[0], ends[1], LEVEL if high > low else None)
+    whole = found.rounds["hhfl"] / found.rounds["hfl"]
+    apart = whole * gain
+    ends = (needed / high * min(apart, 1.0), needed / low * max(apart, 1.0)) if high > low else (None, None)
+    return Quantity(needed * whole, _whence(found), ends[0], ends[1], LEVEL if high > low else None)
 
 
 def _verdict(found: Raced) -> Verdict:

@@ -397,7 +397,7 @@ def test_a_target_says_whose_steps_are_by_another_bound(plan) -> None:
     words = ("async", "-G", "8", "-M", "40", "-K", "4", "-H", "dirichlet:intra=0.3,inter=2", "--speed-ratio", "6")
     found = json.loads(plan(*words, "--rounds", "300", "--json")[1])
     assert {one["bound"] for one in found["async"]["buffers"]} == {"hflbounds.hga-repaired"}
-    assert "; all buffers by another bound" in found["target"]["defined_by"]
+    assert "; all buffers by another bound, tighter here; " in found["target"]["defined_by"]
     assert any(one["text"].startswith("The bound of all buffers takes a round") for one in found["warnings"])
 
 
@@ -434,7 +434,8 @@ def test_a_staleness_has_its_kind_in_the_table_and_one_advice(plan) -> None:
         out = " ".join(plan(*FIXED, "--max-staleness", most)[1].split())
         assert out.startswith(
             "Race FedBuff (means of 1 or 2 updates) and FedAsync (each model mixed in) first: with a region 8x as "
-            "slow they took 0.19x to 0.38x the time in one race. "  # of 20 s: 3.8 s, and 7.5 s of FedAsync
+            "slow they took 0.19x to 0.38x the time of waiting for all in one "  # of 20 s: 3.8 s, and 7.5 s of FedAsync
+            "race. "
         )
         assert f"For HGA-FL instead, its bound says to wait for all 3 regions{wanted} Target:" in out
         assert "Next hfl-plan pilot HOOK.py --systems trees,hga --slowdowns 1,1.2,8" in out
@@ -445,7 +446,7 @@ def test_a_staleness_has_its_kind_in_the_table_and_one_advice(plan) -> None:
 def test_the_ratio_of_the_race_stands_beside_that_of_the_regions(plan, ratio: str, here: str) -> None:
     """It was cited at any ratio as if it were this one."""
     out = " ".join(plan("async", "-G", "3", "-M", "4", "--speed-ratio", ratio)[1].split())
-    assert f"with a region 8x as slow{here} they took 0.19x to 0.38x the time in one race." in out
+    assert f"with a region 8x as slow{here} they took 0.19x to 0.38x the time of waiting for all in one race." in out
     more = " ".join(plan("async", "-G", "4", "-M", "4", "--speed-ratio", ratio)[1].split())
     assert "FedBuff (means of 1, 2 or 3 updates)" in more and " to 0.55x the time" in more
 
