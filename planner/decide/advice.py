@@ -99,8 +99,8 @@ def steps(
         or any(one.parameter == SHARING and is_open(SHARING, scenario) for one in changes)
     ):
         yield ask_sharing(scenario)
-    if settings.asks_policy(question, scenario, next(iter(verdict.best), question.reference), changes):
-        yield ask_policy(scenario)
+    if why := settings.asks_policy(question, scenario, next(iter(verdict.best), question.reference), changes):
+        yield ask_policy(scenario, why)
     if any(one.parameter == DETECT and not set(verdict.best) <= set(one.best_beyond) for one in changes):
         yield NextStep(argv=("--set", f"{DETECT}=TIME"), why="When is a device that stays away given up?", asks=True)
     inside = (one for one in changes if one.best_beyond and set(one.best_beyond) <= set(verdict.best))
@@ -140,10 +140,10 @@ def race(question: Question, local_steps: int | None = None, passes: int | None 
     return ("hfl-plan", "pilot", "HOOK.py", *steps, *several)
 
 
-def ask_policy(scenario: Scenario) -> NextStep:
+def ask_policy(scenario: Scenario, why: str) -> NextStep:
     """Ask what a round does without a device; a timeout is another wait than one that was given."""
     words = f"fail|skip{'|timeout' * settings.is_assumed(DETECT, scenario)}"
-    return NextStep(argv=("--on-failure", words), why="Does a round go on without a device?", asks=True)
+    return NextStep(argv=("--on-failure", words), why=why, asks=True)
 
 
 def ask_sharing(scenario: Scenario) -> NextStep:

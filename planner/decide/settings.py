@@ -15,7 +15,7 @@ from planner.decide.recommendation import SHARING
 from planner.decide.verdict import standing
 from planner.io.answers import Quantity, Sensitivity
 from planner.io.parts import Part, field
-from planner.io.wording import counted
+from planner.io.wording import counted, times
 from planner.predict.question import Question, ask, ceil_rounds
 from planner.scenario.fields import CLOCKED, CostMethod, Objective, OnFailure
 from planner.scenario.resolve import Scenario
@@ -102,19 +102,27 @@ def other_words(question: Question, scenario: Scenario) -> Iterator[Word]:
         yield "order", scenario.order, order, ask(replace(scenario, order=order)), objective
 
 
-def asks_policy(question: Question, scenario: Scenario, best: str, changes: Iterable[Sensitivity]) -> bool:
-    """Whether what a round does without a device, which nobody said, changes the verdict or the time of the best."""
-    comes = question.availability
+def asks_policy(question: Question, scenario: Scenario, best: str, changes: Iterable[Sensitivity]) -> str | None:
+    """Ask what a round does without a device, which nobody said, and what it saves; None where it changes nothing.
+
+    It is asked where it changes the verdict, which another line says, or the time of the best.
+    """
+    comes, asked = question.availability, "Does a round go on without a device?"
     if comes is None or not question.partly_available or not is_assumed(POLICY, scenario):
-        return False
+        return None
     if any(one.parameter == ON_FAILURE for one in changes):
-        return True
+        return asked
     if scenario.objective not in CLOCKED:
-        return False
+        return None
     policies = get_args(OnFailure) if is_assumed(DETECT, scenario) else FAIL_OR_SKIP  # a timeout is another wait
-    every = (replace(question, availability=replace(comes, policy=one, quorum=None)) for one in policies)
-    times = [time for one in every if (time := costs(Perturbed(one), best)["time_seconds"]) is not None]
-    return max(times, default=0) > WORTH * min(times, default=0)
+    every = {one: replace(question, availability=replace(comes, policy=one, quorum=None)) for one in policies}
+    costly = {one: costs(Perturbed(there), best)["time_seconds"] for one, there in every.items()}
+    taken = {one: float(time) for one, time in costly.items() if time is not None}
+    least = min(taken, key=lambda one: taken[one], default=comes.policy)
+    if not max(taken.values(), default=0) > WORTH * taken.get(least, 0):
+        return None
+    saves = taken[least] / taken.get(comes.policy, taken[least])
+    return f"{asked} With {least} it takes {times(saves)} the time" if saves < 1 else asked
 
 
 def in_turns(number: float) -> str:

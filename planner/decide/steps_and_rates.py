@@ -294,7 +294,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         evidence=tuple(orderings.records(at, scenario, predictor_record.of(at))),
         next=(
             *([ask_sharing(scenario)] if shared and aim in CLOCKED else ()),
-            *([ask_policy(scenario)] if asks_policy(at, scenario, chosen.topology, changed) else ()),
+            *([ask_policy(scenario, open_)] if (open_ := asks_policy(at, scenario, chosen.topology, changed)) else ()),
             NextStep(argv=race(question, chosen.K, chosen.P), why="measures rounds and rates on your model and data"),
             *(_ranked(asked, chosen) if ranks else ()),
             NextStep(argv=("...", "--explain"), why="all details"),

@@ -245,7 +245,8 @@ def _decided(found: Mapping[str, Mapping[str, Standing]], beside: Sequence[Basel
     cases = tuple(_by_sharing(one, by, beside) for one, by in found.items())
     text = _sentence(cases[0], next(iter(found)), found, tuple(one for one in beside if isinstance(one, Baseline)))
     here = next(iter(next(iter(found.values())).values()))
-    unserved, first = here.scenario.network.tiers < here.scenario.depth, here.question.reference
+    first = here.question.reference
+    unserved = here.scenario.network.tiers < here.scenario.depth and here.question.availability is None
     if unserved and _is_one_algorithm(here.question, first, "star"):
         chained = "star-ring" in here.question.topologies and _is_one_algorithm(here.question, "star-ring", "ring")
         text += f" Without group servers {title(first)} is FedAvg{', and Star-Ring is Sequential' * chained}."
@@ -497,10 +498,10 @@ def one_tier(
 
 
 def _is_one_algorithm(question: Question, topology: str, pattern: str) -> bool:
-    """Whether one tier of a pattern is a topology without its servers, with the same rounds, as everyone takes part."""
+    """Whether one tier of a pattern is a topology without its servers, as all are asked; who comes may be some."""
     tiers = question.sized(topology).tiers
     one = all(tier.passes == 1 and (tier.pattern.id == pattern or tier.taking_part == 1) for tier in tiers)
-    return one and not question.partial and question.availability is None
+    return one and not question.partial
 
 
 def without_servers(baseline: Faster, scenario: Scenario, objective: Objective) -> str:
@@ -511,7 +512,7 @@ def without_servers(baseline: Faster, scenario: Scenario, objective: Objective) 
     if baseline.title == SINGLE["sfl"][1] and (differ or scenario.pilot is not None):  # as of one group of everybody
         name += " in an order that mixes groups"
     if baseline.id not in SINGLE:
-        return f"{name}, whose server does not wait, takes {times(baseline.ratio)} the {objective}."
+        return f"{name}, whose server does not wait, takes {times(baseline.ratio)} the best's {objective}."
     servers = "group servers" if scenario.depth == 2 else "servers in between"
     takes = f"takes {times(baseline.ratio)} the {objective}"
     if baseline.through is not None and baseline.ratio < 1 < baseline.through:

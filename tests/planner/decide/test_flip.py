@@ -580,6 +580,7 @@ def test_what_a_round_does_without_a_device_is_asked_before_label_counts_where_i
     assert first is not None and cut is not None and first > 1.2 * cut
     asked = {word: "--on-failure fail|skip|timeout" in str(one) for word, one in answers.items()}
     assert asked == {None: True, "skip": False, "timeout": False}
+    assert f"device? With timeout it takes {cut / first:.2g}x the time " in " ".join(str(answers[None]).split())
     assert "--on-failure" not in str(planner.recommend(**told, availability="99.99%"))  # hardly ever is one waited for
 
 

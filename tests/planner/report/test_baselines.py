@@ -130,7 +130,7 @@ def test_one_algorithm_of_which_two_numbers_of_rounds_are_predicted_has_the_erro
     ("given", "tied", "close"),
     [
         ({}, True, False),
-        ({"availability": "99.9%", "on_failure": "skip"}, True, True),
+        ({"availability": "99.9%", "on_failure": "skip"}, True, False),
         ({"group_rounds": 2}, False, True),
     ],
     ids=["one algorithm", "some stay away", "two group rounds"],
