@@ -11,7 +11,7 @@ from planner.decide.recommendation import SHARING, Uncertainty
 from planner.decide.settings import DETECT, ON_FAILURE, POLICY, TIMEOUT, could_be_controlled, in_turns, is_open
 from planner.io import frames
 from planner.io.answers import Assumption, NextStep, Sensitivity, Verdict
-from planner.io.wording import a_group, percent
+from planner.io.wording import a_group, input_words, percent
 from planner.predict.evidence import orderings
 from planner.predict.question import Question, ceil_rounds
 from planner.scenario.resolve import Scenario
@@ -19,6 +19,7 @@ from planner.scenario.resolve import Scenario
 UNASKED = {"R", "tiers", "scatter", "fading", "decay", "target", "L"}  # of the target, or without effect on a ranking
 IN_A_PILOT = {"sigma", "L", "A", "scatter", "fading", "decay"}  # with deviations: change nothing of what was measured
 OF_LOSS = ("L A", "L", "A")
+ESTIMATE = ("hfl-plan", "estimate", "HOOK.py")
 QUESTIONS = (  # by what is unknown: the question, and what to give
     (("client_link.up",), "How fast is the link of a client?", ("--uplink", "RATE")),
     (("client_link.down",), "How fast is the downlink of a client?", ("--downlink", "RATE")),
@@ -27,8 +28,8 @@ QUESTIONS = (  # by what is unknown: the question, and what to give
     (("step_time",), "How long does a local step take?", ("--step-time", "TIME")),
     (("deviations",), "How much do the data of clients and groups differ?", ("--data", "COUNTS.csv")),
     (("zeta and delta",), "How large is delta?", ("hfl-plan", "measure", "COUNTS.csv", "--gram", "GRAM.csv")),
-    (("sigma",), "How noisy are gradients of your model?", ("hfl-plan", "estimate", "HOOK.py")),
-    (OF_LOSS, "How large are L and A of your model?", ("hfl-plan", "estimate", "HOOK.py")),
+    (("sigma",), "How noisy are gradients of your model?", ESTIMATE),
+    (OF_LOSS, "How large are L and A of your model?", ESTIMATE),
 )
 LEFT: Mapping[tuple[str, ...], str] = {("L",): "How large is L of your model?", ("A",): "How large is A of your model?"}
 FIRST: Mapping[str, str] = {  # what is said of these in any case, before what varies less than all
@@ -171,6 +172,7 @@ def _asked(scenario: Scenario, how_sure: Uncertainty | None, narrowed: Sequence[
     That is one which nobody gave, or of which a range was given.
     """
     drawn = how_sure.inputs.drawn if how_sure else ()
+    ranged = {d.name: d.alone for d in drawn if d.kind == "given"}
     known = [(d.explains.value, d.name) for d in drawn if d.explains and d.kind != "measured"]
     known += [(1.0, name) for name in narrowed]
     deviations = {tier.deviation for tier in tier_symbols(scenario.depth)}
@@ -178,6 +180,12 @@ def _asked(scenario: Scenario, how_sure: Uncertainty | None, narrowed: Sequence[
     for share, drawn_name in sorted(known, reverse=True):
         name = "deviations" if drawn_name in deviations else drawn_name
         if name == "deviations" and scenario.ratio_error is not None:  # label counts were given
+            continue
+        if name == "deviations" and drawn_name in ranged and share >= LITTLE:  # counts would give a ratio alone
+            alone = ranged[drawn_name]
+            stays = "" if alone is None or alone.changes else " No value in its range puts another topology first."
+            why = f"How large is {input_words(drawn_name, scenario.tier_names)}?{stays}"
+            yield NextStep(argv=ESTIMATE, why=why, asks=True)
             continue
         for unknown, why, argv in QUESTIONS:
             of_it = any(name == one or (one.endswith(".") and name.startswith(one)) for one in unknown)

@@ -572,6 +572,22 @@ def test_label_counts_that_were_given_are_not_asked_for(tmp_path: Path) -> None:
     assert ("--data", "COUNTS.csv") in [one.argv for one in said]
 
 
+@pytest.mark.usefixtures("unflipped", "few_draws")
+def test_a_deviation_given_as_a_range_is_asked_for_by_what_narrows_the_range() -> None:
+    """Label counts were asked for, which give a ratio alone and would have replaced both ranges."""
+    fleet = {"G": 8, "M": 30, "model_size": "20MB", "sigma": "1:3", "link_sharing": "per-client", "objective": "time"}
+    answer = planner.recommend(**fleet, heterogeneity="zeta=1:6,delta=0.3:3")
+    first = next(one for one in answer.next if one.asks)
+    assert first.argv == ("hfl-plan", "estimate", "HOOK.py")
+    assert first.why == "How large is delta? No value in its range puts another topology first."
+    for delta in ("0.3", "3"):  # at both ends of it
+        assert (
+            planner.recommend(**fleet, heterogeneity=f"zeta=1:6,delta={delta}").recommended[0] == answer.recommended[0]
+        )
+    [said] = [one for one in answer.recommend.uncertainty.inputs.said if "Sensitivity" in one]
+    assert "the next best (shares overlap): " in said and sum(map(int, re.findall(r"\((\d+) %\)", said))) > 100
+
+
 def test_the_target_of_explain_assumed_asks_the_same_again() -> None:
     """It was rounded down there, so that typed again it took a round more."""
     asked: dict[str, Any] = {"G": 24, "M": 20, "heterogeneity": "inter", "rounds": 200}
