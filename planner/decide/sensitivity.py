@@ -370,10 +370,11 @@ def _next(question: Question, scenario: Scenario, rows: Sequence[Change]) -> Ite
     free = question.members is None and not question.predictor.measured
     counts = [tier.size for tier in reversed(question.symbols) if free]
     near = [row for row in rows if row.distance is None or abs(row.distance) < math.log(SPAN)]  # a map shows it
-    numbers = [row.parameter for row in near if row.method != "setting" and "/" not in row.parameter]
+    numbers = [row.parameter for row in near if row.method != "setting" and "/" not in row.parameter and not row.alone]
     numbers = [n for n in numbers if not n.startswith("absence.") and not n.endswith(".rate")]  # of no option
     axes = list(dict.fromkeys((*numbers, *counts)))[:2]
-    if near and len(axes) == 2:
+    tossed = any(row.alone for row in rows)  # where it ends is on no map
+    if near and len(axes) == 2 and (numbers or not tossed):
         argv: tuple[str, ...] = ("...", "--map", ",".join(short.get(axis, axis) for axis in axes))
         argv += ("--output", "map.svg") * (importlib.util.find_spec("matplotlib") is not None)
         yield NextStep(argv=argv, why="draws which topology is best over both")

@@ -75,6 +75,8 @@ def _row(answer: Flips, row: Change, tossed: bool, most: int = 4) -> tuple[str, 
         beyond = f"toss-up, {beyond}"
     elif row.best_beyond[1:] and row.best_beyond[0] in answer.flip.first:
         beyond = f"toss-up with {one_of(row.best_beyond[1:], most)}"
+    elif row.best_beyond and answer.flip.first[1:] and not (row.alone or row.method == "setting"):
+        beyond += f" lead{'s' * (len(row.best_beyond) == 1)}"  # and may be in a toss-up there too
     if row.distance is not None:
         beyond += f", {times(math.exp(abs(row.distance)))} away"
     at = _from(row, row.break_even)

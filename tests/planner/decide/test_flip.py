@@ -530,6 +530,7 @@ def test_where_the_order_inside_a_toss_up_turns_is_said_and_recommend_agrees() -
         answer = planner.recommend(**given, settings={**server, **up}, details=False)
         assert answer.rows[0].id == leader
     assert found.change("server_link.up", 1) is None  # no topology outside the toss-up leads
+    assert not any("--map" in step.argv for step in found.next)  # on which no toss-up ends
     alone = next(row for row in found.rows if row.id == "server_link.up above, alone")
     assert "; server uplink above 448 kbit/s settles it for Star-Star." in found.verdict.text
     for factor, several in ((0.97, True), (1.03, False)):  # as `recommend` has it on either side of where it ends
@@ -537,6 +538,20 @@ def test_where_the_order_inside_a_toss_up_turns_is_said_and_recommend_agrees() -
         told = planner.recommend(**given, settings={**server, **up}, details=False).recommended
         assert (len(told) > 1) == several
         assert several or told == alone.best_beyond == ("star-star",)
+
+
+def test_beyond_a_break_even_of_a_toss_up_another_leads_and_it_is_a_toss_up_there_too() -> None:
+    """It said "Star-Ring", where recommend has a toss-up of all."""
+    given: dict[str, Any] = {"G": 3, "M": 6, "heterogeneity": "zeta=1,delta=2.8", "uplink": "10Mbit/s"}
+    given |= {"model_size": "8MB", "link_sharing": "per-client", "objective": "time"}
+    found = planner.flip(**given, parameter=["server_link.rate", "R"])
+    assert len(found.flip.first) > 1 and " Star-Ring leads, 17x away" in str(found)
+    assert not any("--map" in step.argv for step in found.next)  # R settles it, and a map has no toss-up
+    [at] = [row.break_even for row in found.rows if row.parameter == "server_link.rate"]
+    rate = f"{0.98 * at:.0f}bit/s"
+    there = {"network.server_link.up": rate, "network.server_link.down": rate}
+    told = planner.recommend(**given, settings=there, details=False).recommended
+    assert told[0] == "star-ring" and len(told) > 1
 
 
 def test_where_a_toss_up_begins_is_said_where_nobody_else_gets_in_front() -> None:
