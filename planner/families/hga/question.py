@@ -120,9 +120,9 @@ def solve(scenario: Scenario, settings: Settings) -> Answer:
     defined_by, timed, inside = "", None, None
     if asked.target is None:
         tighter = all(b.reach.bound == THEOREM for b in buffers)  # for the buffer of all too
-        by = "all buffers by another bound, tighter here" if tighter else "smaller buffers by another bound"
+        by = "all buffers by another, tighter bound" if tighter else "smaller buffers by another bound"
         defined_by = (
-            f"what the bound of synchronous {title(asked.reference)} guarantees after {asked.horizon:,.0f} rounds; {by}"
+            f"what synchronous {title(asked.reference)}'s bound guarantees after {asked.horizon:,.0f} rounds; {by}"
         )
     if settings.max_staleness is not None:
         timed = max(allowed, key=lambda b: (b.pace.updates_per_second, b.size))

@@ -41,7 +41,7 @@ BOUNDED, RUN = 2, 16  # regions of the runs that judge the bound, and most regio
 FAR_APART = 3.0  # slowest region over fastest from which on the race of docs/asynchrony.md, by time, is named
 RATIO = 8.0  # slowest region over fastest in that race
 RACE_FIRST = "Race FedBuff ({means}) and FedAsync (each model mixed in) first: "
-RACED = "with a region 8x as slow{here} they took 0.19x to {most}x the time of waiting for all in one race."
+RACED = "with a region 8x as slow{here} they took 0.19x to {most}x the time of waiting in one race."
 SLOWEST = (0.38, 0.55)  # there: FedAsync, and a buffer of three quarters of the regions, as from 4 regions on
 ALIKE = "Regions are equally fast: not waiting gains nothing."
 OTHER_RULES = (  # what the first two of them amount to
@@ -185,7 +185,7 @@ def _verdict(found: Answer) -> Verdict:
         text = f"{said} The bound covers no such server: by it, {who}{more}."
         return Verdict(status="measured", ratio=Quantity(1 / others, "measured"), text=text)
     if others is None and _apart(found) >= FAR_APART:
-        text = f"{said} For HGA-FL instead, its bound says to {who}{more}{than}.{by_clock}"
+        text = f"{said} For HGA-FL, its bound says to {who}{more}{than}.{by_clock}"
         return Verdict(status="race-first", best=(best,), ratio=ratio, text=text)
     return Verdict(status="best", best=(best,), ratio=ratio, text=f"{text} {said}".rstrip())
 

@@ -138,7 +138,7 @@ def _changes(answer: Hubs) -> Iterator[str]:
     if answer.verdict.best != ("el-local",) and local is not None and used is not None and local < used:
         [faster] = verdicts("hsl-mean")
         runs = f"faster in {faster.holds} of {faster.of} runs"
-        yield f"judged by the mean of all nodes' models -> EL-Local ({runs})"
+        yield f"judged by the nodes' mean model -> EL-Local ({runs})"
 
 
 def _rows(found: Answer) -> tuple[Communication, ...]:
@@ -325,7 +325,7 @@ def _warnings(answer: Answer) -> Iterator[str]:
     elif not answer.found.every:
         but = "Away from the best number of hubs, not" if answer.found.alone else "Not"
         yield (
-            f"{but} every number of nodes that a hub averages was tried. All up to 8 were, then 11, 17, 25 and so "
+            f"{but} every number of nodes per hub was tried. All up to 8 were, then 11, 17, 25 and so "
             "on, and the most that fits. A better one may lie between."
         )
     if any(one.mean_deviation is None for one in (answer.hubs, *answer.others)):

@@ -195,7 +195,7 @@ def _verdict(found: Answer) -> Verdict:
         return Verdict(status="best", best=("hfl",), text="No client hears two servers: nothing to decide.")
     every, least = "", _every(found)
     if least is not None:
-        every = f"HFL with one edge round (Ge = 1) takes {times(least)} the {aim}: try that first. "
+        every = f"HFL with Ge = 1 edge round takes {times(least)} the {aim}: try that first. "
         every += f"Overlap at Ge = {found.question.task.Ge}: "
     text, also = (f"for {one.objective} ({times(_ratio(found, one))}{one.without})" for one in (best, found.also))
     text = both(best.verdict, text, found.also.verdict, also)

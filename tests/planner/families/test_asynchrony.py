@@ -229,7 +229,7 @@ def test_where_arrivals_are_all_alike_a_smaller_buffer_may_have_a_proof(plan) ->
 def test_the_page_says_what_it_must(plan) -> None:
     out = " ".join(plan(*FIXED, "--smoothness", "2", "--explain")[1].split())
     for words in (
-        "For HGA-FL instead, its bound says to wait for all 3 regions",
+        "For HGA-FL, its bound says to wait for all 3 regions",
         "no guarantee",
         "refuted and not used",
         "4 - 3 L >= 0: at L = 2 it is -2, which fails",
@@ -261,7 +261,7 @@ def test_more_rounds_inside_are_named_where_they_save_time(plan) -> None:
     told, out = own(plan(*words, "--json")[1]), plan(*words)[1]
     best = min(told["sub_rounds"], key=lambda row: row["seconds"])
     assert best["R_sub"] > 1
-    said = f"For HGA-FL instead, its bound says to wait for all 4 regions, with {best['R_sub']} group rounds"
+    said = f"For HGA-FL, its bound says to wait for all 4 regions, with {best['R_sub']} group rounds"
     assert said in " ".join(out.split())
     assert best["seconds"] < min(row["seconds"] for row in told["buffers"] if row["seconds"])
 
@@ -397,7 +397,7 @@ def test_a_target_says_whose_steps_are_by_another_bound(plan) -> None:
     words = ("async", "-G", "8", "-M", "40", "-K", "4", "-H", "dirichlet:intra=0.3,inter=2", "--speed-ratio", "6")
     found = json.loads(plan(*words, "--rounds", "300", "--json")[1])
     assert {one["bound"] for one in found["async"]["buffers"]} == {"hflbounds.hga-repaired"}
-    assert "; all buffers by another bound, tighter here; " in found["target"]["defined_by"]
+    assert "; all buffers by another, tighter bound; " in found["target"]["defined_by"]
     assert any(one["text"].startswith("The bound of all buffers takes a round") for one in found["warnings"])
 
 
@@ -424,7 +424,7 @@ def test_a_buffer_of_all_takes_the_rounds_of_the_synchronous_server_that_define_
 
 def test_the_target_of_a_bound_is_told_in_plain_words(plan) -> None:
     found = json.loads(plan("async", "-G", "4", "-M", "5", "--speed-ratio", "8", "--json")[1])
-    assert found["target"]["defined_by"].startswith("what the bound of synchronous Star-Star guarantees after ")
+    assert found["target"]["defined_by"].startswith("what synchronous Star-Star's bound guarantees after ")
 
 
 def test_a_staleness_has_its_kind_in_the_table_and_one_advice(plan) -> None:
@@ -434,10 +434,9 @@ def test_a_staleness_has_its_kind_in_the_table_and_one_advice(plan) -> None:
         out = " ".join(plan(*FIXED, "--max-staleness", most)[1].split())
         assert out.startswith(
             "Race FedBuff (means of 1 or 2 updates) and FedAsync (each model mixed in) first: with a region 8x as "
-            "slow they took 0.19x to 0.38x the time of waiting for all in one "  # of 20 s: 3.8 s, and 7.5 s of FedAsync
-            "race. "
+            "slow they took 0.19x to 0.38x the time of waiting in one race. "  # of 20 s: 3.8 s, and 7.5 s of FedAsync
         )
-        assert f"For HGA-FL instead, its bound says to wait for all 3 regions{wanted} Target:" in out
+        assert f"For HGA-FL, its bound says to wait for all 3 regions{wanted} Target:" in out
         assert "Next hfl-plan pilot HOOK.py --systems trees,hga --slowdowns 1,1.2,8" in out
         assert "largest staleness" in out and "1 of 3 ~5.1 s 15 - no guarantee" in out
 
@@ -446,7 +445,7 @@ def test_a_staleness_has_its_kind_in_the_table_and_one_advice(plan) -> None:
 def test_the_ratio_of_the_race_stands_beside_that_of_the_regions(plan, ratio: str, here: str) -> None:
     """It was cited at any ratio as if it were this one."""
     out = " ".join(plan("async", "-G", "3", "-M", "4", "--speed-ratio", ratio)[1].split())
-    assert f"with a region 8x as slow{here} they took 0.19x to 0.38x the time of waiting for all in one race." in out
+    assert f"with a region 8x as slow{here} they took 0.19x to 0.38x the time of waiting in one race." in out
     more = " ".join(plan("async", "-G", "4", "-M", "4", "--speed-ratio", ratio)[1].split())
     assert "FedBuff (means of 1, 2 or 3 updates)" in more and " to 0.55x the time" in more
 
