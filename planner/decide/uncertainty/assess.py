@@ -122,8 +122,8 @@ def _next(
     little = [name for name, index in known if index.high <= LITTLE]
     between = [item for item in ordered if item not in most and item[0] not in little]
     parts = [join([f"{name} ({percent(index.value)})" for name, index in some]) for some in (most, between) if some]
-    overlap = " (shares overlap)" * (sum(index.value for _, index in most + between) > 1)
-    said = f"Sensitivity of the lead over the next best{overlap}: {', then '.join(parts)}"
+    said = f"Sensitivity of the lead over the next best: {', then '.join(parts)}"
+    said += ", where shares overlap" * (sum(index.value for _, index in most + between) > 1)
     if share.value < SURE:
         said += f". Measure {join([name for name, _ in most])} first"
     if little:

@@ -585,7 +585,7 @@ def test_a_deviation_given_as_a_range_is_asked_for_by_what_narrows_the_range() -
             planner.recommend(**fleet, heterogeneity=f"zeta=1:6,delta={delta}").recommended[0] == answer.recommended[0]
         )
     [said] = [one for one in answer.recommend.uncertainty.inputs.said if "Sensitivity" in one]
-    assert "the next best (shares overlap): " in said and sum(map(int, re.findall(r"\((\d+) %\)", said))) > 100
+    assert ", where shares overlap. " in said and sum(map(int, re.findall(r"\((\d+) %\)", said))) > 100
 
 
 def test_the_target_of_explain_assumed_asks_the_same_again() -> None:
