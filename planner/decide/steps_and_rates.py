@@ -227,7 +227,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         chosen = given if in_vain else _worth_it(search, given, better, best)
     at = search.at(chosen)
     ties = dict(zip(best, tuning.tie_numbers(best, scenario.resolution, weighed), strict=True))
-    tied = _tied(search, every, chosen, given) if len(search.among) > 1 else ()
+    tied = _tied(search, every, chosen, given) if len(search.among) > 1 else {}
     near = math.inf if budget.limits else error
     other = least if chosen == better != least else search.thrifty(chosen, every, given, near)
     beside = None if other == chosen else other
@@ -236,7 +236,9 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     tossed = [*tied, *[given] * (aim in untold)]
     marks = {"given": [given], "recommended": [chosen], "toss_up": tossed, "beside": [beside]}
     rows = [
-        _plan(search, one, tie=ties.get(one), **{mark: one in those for mark, those in marks.items()})
+        _plan(
+            search, one, tie=ties.get(one), ratio=tied.get(one), **{mark: one in those for mark, those in marks.items()}
+        )
         for one in dict.fromkeys((given, *tied, chosen, beside, *best))
         if one is not None
     ]
@@ -249,8 +251,9 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         *about_footprint(question, *weighed),
         *scenario.warnings,
         *about_compression(question, scenario, chosen.topology, aim),
-        *_beyond_record(search, found, chosen, rows),
         *participation.about(at, scenario, [chosen.topology]),
+        *_few_rounds(chosen),
+        *_beyond_record(search, found, chosen, rows),
         *_cautions(search, len(found), chosen),
     ]
     alike = [] if in_vain else tuning.alike(found, chosen, budget, scenario.resolution, weighed)
@@ -443,10 +446,13 @@ def _plan(search: _Search, one: Choice, **marks: Any) -> Plan:
     )
 
 
-def _tied(search: _Search, found: Iterable[Choice], chosen: Choice, given: Choice | None) -> tuple[Choice, ...]:
+def _tied(
+    search: _Search, found: Iterable[Choice], chosen: Choice, given: Choice | None
+) -> dict[Choice, Quantity | None]:
     """What cannot be told from the choice, with it, best first: each topology at its own best K and P in the budget.
 
-    As `recommend` judges topologies at K and P of the choice, by what each takes at its own.
+    As `recommend` judges topologies at K and P of the choice, by what each takes at its own; with how many times that
+    of the choice, where this is the first.
     """
     by: dict[str, list[Choice]] = {}
     for one in filter(search.budget.allows, found):
@@ -460,7 +466,9 @@ def _tied(search: _Search, found: Iterable[Choice], chosen: Choice, given: Choic
     prices = {t: one.amount(aim) / one.rounds for t, one in within.items()}
     here = standing(at, search.scenario, aim, {t: one.needed for t, one in within.items()}, prices)
     each = algorithms(at, here.best)
-    return tuple(within[one] for one in each) if len(each) > 1 and chosen.topology in here.best else ()
+    if len(each) < 2 or chosen.topology not in here.best:
+        return {}
+    return {within[one]: here.ratio(one) if each[0] == chosen.topology != one else None for one in each}
 
 
 def _untold(search: _Search, chosen: Choice, given: Choice) -> list[Aim]:
@@ -476,9 +484,12 @@ def _untold(search: _Search, chosen: Choice, given: Choice) -> list[Aim]:
     return found
 
 
-def _one_tier(search: _Search, chosen: Choice, tied: Sequence[Choice]) -> str:
+def _one_tier(search: _Search, chosen: Choice, tied: Iterable[Choice]) -> str:
     """Say where one tier takes less than the choice, with as many local steps in a round, within the budget."""
-    at, best = tuning.with_steps(search.question, chosen.P, chosen.K), [one.topology for one in tied or (chosen,)]
+    at, best = (
+        tuning.with_steps(search.question, chosen.P, chosen.K),
+        [one.topology for one in tied] or [chosen.topology],
+    )
     limits = search.budget.limits.items()
     within = [one for one in beside(at) if all(one.amount(aim, at.network) <= limit for aim, limit in limits)]
     return one_tier(at, search.scenario, search.aim, chosen.amount(search.aim), best, within)
@@ -765,6 +776,12 @@ def _beyond_record(search: _Search, found: Sequence[Choice], chosen: Choice, row
     return []
 
 
+def _few_rounds(chosen: Choice) -> list[str]:
+    few = counted(int(chosen.rounds), "round")
+    text = f"Training is predicted to take {few} in all, and whole rounds tell little there: race it first."
+    return [text] * (chosen.rounds <= FEW)
+
+
 def _cautions(search: _Search, reached: int, chosen: Choice) -> list[str]:
     question, scenario, said = search.question, search.scenario, []
     most, own = predictor_record.most_steps(question), tuning.steps_in_a_round(question, chosen.P, chosen.K)
@@ -775,9 +792,6 @@ def _cautions(search: _Search, reached: int, chosen: Choice) -> list[str]:
         if len(values) > 1 and value in (values[0], values[-1]) and value > 1 and fits:
             option, called = {"K": ("--local-steps", "K"), "P": ("--group-rounds", chosen.passes)}[name]
             said.append(f"{called} = {value} is the end of what was tried: {option} widens it.")
-    if chosen.rounds <= FEW:
-        few = counted(int(chosen.rounds), "round")
-        said.append(f"Choices that are predicted to need {few} are not told apart by rounds, as these are whole.")
     lost = search.number() - reached
     if lost:
         said.append(f"Left out, as the target is not reached: {counted(lost, 'choice')}.")

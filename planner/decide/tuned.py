@@ -42,6 +42,10 @@ class Plan(Part):
         "whether it cannot be told from the recommended one, others at their own best K and P, or as given",
         default=False,
     )
+    ratio: Quantity | None = field(
+        "in a toss-up that the recommended one leads, how many times what that takes of the objective; else null",
+        default=None,
+    )
     beside: bool = field("whether the verdict names it for what it saves of time or traffic", default=False)
     tie: int | None = field("on the front, those of one number cannot be told apart; null off it", default=None)
     within_budget: bool = True

@@ -18,6 +18,7 @@ from planner.scenario.footprint import MORE, Amount
 SHOWN, FEWEST = 6, 3  # rows of the front on a page: at most, and where it has many other lines
 LISTED = 40  # and in its section
 LESS = 0.05  # relative difference that a page points out
+FAR = 1.5  # times what the recommended choice takes: from there on a toss-up has its interval
 PASSES = 2  # the place of the column of passes, which a page leaves out where all are 1
 RATES = ("rate, effective", "rate, raw", "rate, effective, bound", "rate, raw, bound")
 
@@ -35,7 +36,7 @@ def _laid(answer: Tuned, most: int, left_out: int, short: bool) -> Document:
     """The present choice, the recommended one, and others of the front, up to so many."""
     chosen = next(row for row in answer.rows if row.recommended)
     rows = _page_rows(answer, chosen, most)
-    notes = [(_note(answer, row, chosen, short=left_out > 2),) for row in rows]
+    notes = [(_note(answer, row, chosen, short=left_out > 2, apart=not left_out),) for row in rows]
     table = _table(answer, rows, (Column(""),), notes, label="Choices to one target")
     if all(row.group_rounds == 1 for row in rows):
         table = table.of([i for i in range(len(table.columns)) if i != PASSES])
@@ -98,8 +99,11 @@ def _whose(answer: Tuned) -> str:
     return f"{' and '.join(names)} as {'assumed' if assumed else 'given'}"
 
 
-def _note(answer: Tuned, row: Plan, chosen: Plan, *, short: bool = False) -> str:
-    """Why a row is shown, in a word where ``short``; empty for a choice of the front that saves nothing worth a row."""
+def _note(answer: Tuned, row: Plan, chosen: Plan, *, short: bool = False, apart: bool = False) -> str:
+    """Why a row is shown, in a word where ``short``; empty for a choice of the front that saves nothing worth a row.
+
+    Those of a toss-up that are far ``apart`` have their interval.
+    """
     if row.recommended:
         which = "<- own links" if answer.verdict.status == "depends" else "<- recommended"
         return f"{which}, {_whose(answer)}" if row.given else which
@@ -115,7 +119,8 @@ def _note(answer: Tuned, row: Plan, chosen: Plan, *, short: bool = False) -> str
         for own, best in [(getattr(row, SPENT[what]), getattr(chosen, SPENT[what]))]
         if own is not None and best and own < best * (1 - LESS)
     ]
-    return ", ".join(["toss-up"] * row.toss_up + less)
+    far = apart and row.ratio is not None and row.ratio.low is not None and row.ratio > FAR
+    return ", ".join([f"toss-up, {times(row.ratio)}" if far else "toss-up"] * row.toss_up + less)
 
 
 def _facts(answer: Tuned, chosen: Plan, left_out: int) -> Iterator[tuple[str, str]]:
