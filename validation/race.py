@@ -85,21 +85,21 @@ class Lane:
 
     Attributes:
         tried: by effective rate and rounds, the quantity after 0, 1 ... rounds, a mean over the tuning seeds.
-        guided: the same of the guide.
         rate: the best effective rate; None where nothing was chosen.
         inside: whether it lies inside the rates that were tried as far.
         curves: by measured name, at that rate and on fresh seeds, of shape (seeds, rounds + 1); empty where not run.
         times: of the numbers of its curves, in rounds; None where they are after 0, 1 ... rounds.
         window: rounds that its curves are smoothed over.
+        guided: as `tried`, of the guide.
     """
 
     tried: dict[float, dict[int, Curve]] = field(default_factory=dict)
-    guided: dict[float, dict[int, Curve]] = field(default_factory=dict)
     rate: float | None = None
     inside: bool = False
     curves: Mapping[str, Curve] = field(default_factory=dict)
     times: Curve | None = None
     window: int = WINDOW
+    guided: dict[float, dict[int, Curve]] = field(default_factory=dict)
 
     def smoothed(self, curve: Curve) -> Curve:
         """Smooth one of its curves, of shape (..., numbers)."""

@@ -391,7 +391,7 @@ def change_in(answer: Answer, one: Sensitivity) -> str:
     if not one.parameter.endswith(".rate"):
         return said
     up, down = (answer.scenario[one.parameter.replace(".rate", f".{way}")].value for way in ("up", "down"))
-    return said if up == down else f"{said} (uplink; downlink in proportion)"
+    return said if up == down else f"{said} (by uplink)"
 
 
 def unserved_in(answer: Answer, text: str, parameter: str, other: object) -> str:

@@ -21,6 +21,7 @@ of its lattices made independent of the processor. Printed anew since, each time
 - times of the same one, when groups kept the link that their clients share without servers too, as FedAvg's had;
 - the search over groups, but for its divisions, when one group was no longer taken where others take as little, and
   sigma, with which its deviations move, was no longer followed there;
+- ``flips`` of four, when both rates of a link were followed at once, and shown where that is nearer;
 - times of stars in the one whose devices stay away and vary, when waits were no longer scaled with a round.
 
 Its defaults were the squared gradient, the predictor ``typical``, what Star-Star has after 1,000 rounds, and rounds
