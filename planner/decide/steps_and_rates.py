@@ -21,7 +21,7 @@ from planner.decide.tuned import MOST_SAID, SPENT, Plan, Rates, Searched, Start,
 from planner.decide.tuning import Aim, Budget, Choice
 from planner.decide.uncertainty.draws import agreement
 from planner.decide.verdict import LEVEL, algorithms, on_sharing, one_tier, sharing_is_open, standing
-from planner.errors import NoAnswerError, ScenarioError
+from planner.errors import NoAnswerError, PlannerError, ScenarioError
 from planner.io.answers import Caution, NextStep, Quantity, Verdict
 from planner.io.parts import finite
 from planner.io.text import topology_id
@@ -75,10 +75,20 @@ class Wanted:
             if given is not None and math.isfinite(getattr(found, part)):
                 raise ScenarioError(f"{option}: --budget has a limit of the same. Give one of the two.")
         if self.within is not None:
+            if {*_aims(self.within)} - {"time"}:
+                way = f"Give --budget {self.within}, which takes any unit and may be repeated."
+                raise ScenarioError(f"--within: {self.within!a:.40} is no time. {way}", code="E023")
             found = replace(found, seconds=float(parse_duration(self.within, field="--within", positive=True)))
         if self.traffic is not None:
             found = replace(found, bytes=float(parse_size(self.traffic, field="--traffic")))
         return found
+
+
+def _aims(text: str) -> Iterable[Aim]:
+    """What a budget is of, by its unit; nothing where it is none."""
+    with suppress(PlannerError):
+        return tuning.budget_of((text,)).limits
+    return ()
 
 
 @dataclass(frozen=True)

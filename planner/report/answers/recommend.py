@@ -408,7 +408,8 @@ def _sections(answer: Recommendation) -> Iterator[Section]:
 
 
 def _numbers(answer: Recommendation) -> Iterator[Block]:
-    others = answer.open_cases[1:]  # columns have the first of how links may be shared
+    own, *others = answer.open_cases or ("",)  # columns have the first of how links may be shared
+    tied = _tied(answer)
     columns = (
         Column("topology"),
         Column("rank"),
@@ -420,18 +421,25 @@ def _numbers(answer: Recommendation) -> Iterator[Block]:
     rows = [
         (
             row.title,
-            "-" if row.baseline else f"{row.rank}" + ("=" if row.tie == 1 and row.rank != 1 else ""),
+            "-" if row.baseline else f"{row.rank}",
             None if row.rounds is None else int(row.rounds),
             row.time_seconds,
             row.traffic_bytes,
             row.round_seconds,
-            _times_best(row.ratio),
-            *(cell for one in row.cases if one.value in others for cell in (one.time_seconds, _times_best(one.ratio))),
+            _times_best(row.ratio, mark=TIED * (own in tied and row.tie == 1)),
+            *(
+                cell
+                for one in row.cases
+                if one.value in others
+                for cell in (one.time_seconds, _times_best(one.ratio, mark=TIED * (one.value in tied and one.tie == 1)))
+            ),
         )
         for row in answer.rows
     ]
     best = frozenset(i for i, row in enumerate(answer.rows) if row.tie == 1)
     yield Table(columns, tuple(rows), label="All topologies and baselines", best=best)
+    if tied:
+        yield Sentences("= is a toss-up, [ ] an 80 % interval.")
     if why := {row.id: row.why for row in answer.rows if row.why and not row.baseline}:
         yield Facts(tuple((title(id_), text) for id_, text in why.items()))
 

@@ -318,6 +318,7 @@ def test_the_page_says_what_it_must(plan) -> None:
         (["-K", "0"], 2, "--local-steps: '0'"),
         (["-K", "1:10", "-P", "a"], 2, "--group-rounds: 'a'"),
         (["--within", "10"], 2, "has no unit"),
+        (["--within", "500GB"], 2, "Give --budget 500GB, which takes any unit"),
         (["--traffic", "3h"], 2, "--traffic"),
         (["--topology", "ring_star"], 2, "Did you mean ring-star?"),
         (["--objective", "rounds"], 2, "Give time or traffic: rounds of different K and P differ in length"),
