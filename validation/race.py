@@ -28,6 +28,7 @@ KEPT = 3  # rates, at least, that are left on every rung
 BESIDE = 4  # rates that are run to the end beside those that are left: neighbours of the best, and between
 WIDEST = 6  # times that a grid may grow
 WINDOW = 3  # rounds that a curve is smoothed over
+LITTLE = 0.01  # of what there is at the start
 NEAR = 1e-9  # relative; times that differ by less are one
 
 
@@ -119,9 +120,15 @@ class Lane:
         return any(not np.isfinite(curve).all() for curve in self.tried.get(rate, {}).values())
 
     def best(self, rounds: int, *, guide: bool = False) -> float | None:
-        """The best rate at so many rounds, the middle one of those that tie; None where all have diverged."""
+        """The best rate at so many rounds, the middle one of those that tie; None where all have diverged.
+
+        By the guide too where none is `LITTLE` of the way from the start, as chance then is what tells rates apart.
+        """
         found = self.scores(rounds, guide=guide)
         least = min(found.values(), default=math.inf)
+        start = max((runs[rounds][0] for runs in self.tried.values() if rounds in runs), default=math.inf)
+        if not guide and least > start - LITTLE * abs(start):
+            return self.best(rounds, guide=True)
         alike = [rate for rate, value in found.items() if value == least]
         return alike[len(alike) // 2] if math.isfinite(least) else None
 

@@ -116,7 +116,7 @@ def test_diverging_rates_are_left_and_all_of_them_is_said() -> None:
     assert min(raced.lanes["star/star"].tried) < 1e-6  # it looked for smaller ones
 
 
-@pytest.mark.parametrize("rounds", [8, 32])
+@pytest.mark.parametrize("rounds", [2, 8, 32])
 def test_rates_are_not_dropped_by_an_accuracy_that_is_best_where_nothing_was_learned(rounds: int) -> None:
     """After two rounds a test error was below its start only at rates that moved nothing, and these were chosen."""
 
@@ -128,7 +128,7 @@ def test_rates_are_not_dropped_by_an_accuracy_that_is_best_where_nothing_was_lea
     track = Track(nested(1.0), error=error)
     raced = race(plan(rounds=rounds, quantity="error"), track.execute, track.seconds)
     assert {lane.rate for lane in raced.lanes.values()} == {1.0}
-    assert raced.lanes["star/star"].curves["error"][:, -1].max() < 0.01
+    assert raced.lanes["star/star"].curves["error"][:, -1].max() < (0.01 if rounds > 2 else 0.95)
 
 
 def test_a_constant_metric_does_not_grow_a_grid() -> None:
