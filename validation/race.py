@@ -28,6 +28,7 @@ KEPT = 3  # rates, at least, that are left on every rung
 BESIDE = 4  # rates that are run to the end beside those that are left: neighbours of the best, and between
 WIDEST = 6  # times that a grid may grow
 WINDOW = 3  # rounds that a curve is smoothed over
+SMALLER = 3  # times that a rate is made smaller for fresh seeds
 LITTLE = 0.01  # of what there is at the start
 NEAR = 1e-9  # relative; times that differ by less are one
 
@@ -92,6 +93,7 @@ class Lane:
         times: of the numbers of its curves, in rounds; None where they are after 0, 1 ... rounds.
         window: rounds that its curves are smoothed over.
         guided: as `tried`, of the guide.
+        unstable: rates with which a fresh seed ended above its start, though the tuning seeds did not.
     """
 
     tried: dict[float, dict[int, Curve]] = field(default_factory=dict)
@@ -101,6 +103,7 @@ class Lane:
     times: Curve | None = None
     window: int = WINDOW
     guided: dict[float, dict[int, Curve]] = field(default_factory=dict)
+    unstable: tuple[float, ...] = ()
 
     def smoothed(self, curve: Curve) -> Curve:
         """Smooth one of its curves, of shape (..., numbers)."""
@@ -391,7 +394,32 @@ class _Race:
         if seeds:
             for name, curves in self._cells(chosen, seeds, rounds, "fresh noise").items():
                 self.lanes[name].curves = curves
+            self._steady(seeds, rounds)
         return seeds
+
+    def _steady(self, seeds: Sequence[int], rounds: int) -> None:
+        """Take the next smaller rate where a fresh seed ends above its start, as that of one seed may be too large."""
+        for _ in range(SMALLER):
+            wanted = {name: self._smaller(lane) for name, lane in self.lanes.items() if self._loses(lane, rounds)}
+            if not wanted or not self._fits({name: (len(seeds) + 1) * rounds for name in wanted}):
+                return
+            self._tune({name: (rate,) for name, rate in wanted.items()}, rounds, "smaller rates")
+            found = self._cells({name: (rate,) for name, rate in wanted.items()}, seeds, rounds, "fresh noise")
+            for name, rate in wanted.items():
+                lane = self.lanes[name]
+                lane.unstable, lane.rate, lane.curves = (*lane.unstable, lane.rate or rate), rate, found[name]
+
+    def _loses(self, lane: Lane, rounds: int) -> bool:
+        """Whether a seed ends above its start at a rate with which the tuning seeds did not."""
+        if lane.rate is None or not lane.curves:
+            return False
+        own, fresh = lane.tried[lane.rate][rounds], lane.curves[self.plan.quantity]
+        return bool(own[-1] < own[0]) and not bool(np.all(fresh[:, -1] <= fresh[:, 0]))
+
+    @staticmethod
+    def _smaller(lane: Lane) -> float:
+        assert lane.rate is not None  # noqa: S101 - of lanes that have one
+        return max((rate for rate in lane.tried if rate < lane.rate), default=_near(lane.rate / 2))
 
     # ------------------------------------------------------------ cells and time
 

@@ -164,7 +164,7 @@ class _Board:
         """The raw rates around the best that lose little of the way from the start, as far as they were run."""
         if lane.rate is None or not self.raced.rounds:
             return None
-        found = lane.scores(self.raced.rounds)
+        found = {r: end for r, end in lane.scores(self.raced.rounds).items() if r not in lane.unstable}
         allowed = found[lane.rate] + GOOD * max(0.0, self.course.start - found[lane.rate])
         known = sorted(found)
         low = high = known.index(lane.rate)
@@ -211,7 +211,8 @@ class _Board:
         assert lane.rate is not None  # noqa: S101 - without one it has no curves
         at_rate = lane.smoothed(lane.tried[lane.rate][self.rounds])
         best, rates = at_rate.copy(), np.full(len(at_rate), lane.rate)
-        for rate, curve in ((rate, curve) for rate, runs in lane.tried.items() for curve in runs.values()):
+        held = {rate: runs for rate, runs in lane.tried.items() if rate < min(lane.unstable, default=math.inf)}
+        for rate, curve in ((rate, curve) for rate, runs in held.items() for curve in runs.values()):
             many = min(len(curve), len(best))
             with np.errstate(invalid="ignore"):
                 own, there = lane.smoothed(curve)[:many], best[:many].copy()
@@ -313,11 +314,16 @@ class _Board:
         """Name the trees whose best rate does not hold for other seeds than it was chosen on."""
         for name, curves in self.curves.items():
             seeds, lane = self.lost(name), self.raced.lanes[name]
+            chain = self.course.trees[name].effective_steps(self.wanted.local_steps)
+            if lane.unstable:
+                yield (
+                    f"{names([name])} ended above its start with other seeds at rate {max(lane.unstable) / chain:.3g}, "
+                    f"the best of one seed, so it ran at {(lane.rate or 0) / chain:.3g}."
+                )
             if 0 < seeds < len(curves) and lane.rate is not None:
-                rate = lane.rate / self.course.trees[name].effective_steps(self.wanted.local_steps)
                 yield (
                     f"{names([name])} ended above its start with {seeds} of {len(curves)} seeds at its best rate, "
-                    f"{rate:.3g}: it is not stable. Use a smaller one, or race with smaller --rates."
+                    f"{lane.rate / chain:.3g}: it is not stable. Use a smaller one, or race with smaller --rates."
                 )
 
     def _leads(self, first: Curves, other: Curves) -> bool:

@@ -131,6 +131,25 @@ def test_rates_are_not_dropped_by_an_accuracy_that_is_best_where_nothing_was_lea
     assert raced.lanes["star/star"].curves["error"][:, -1].max() < (0.01 if rounds > 2 else 0.95)
 
 
+def test_a_rate_that_other_seeds_lose_is_made_smaller() -> None:
+    """A rate of one seed ended at 68,000 with another, was reported as the best, and planned with."""
+
+    def loss(name: str, rate: float, seed: int, r: int) -> float:
+        lost = seed == 2 and rate > {"star/star": 0.6, "ring/ring": 0.1}[name] and r > 3
+        return 1e4 if lost else nested(1.0)(name, rate, seed, r)
+
+    track = Track(loss)
+    raced = race(plan(), track.execute, track.seconds)
+    star, ring = raced.lanes.values()
+    assert (star.unstable, star.rate) == ((1.0,), 0.5)
+    assert (ring.unstable, ring.rate) == ((1.0, 0.5, 0.25), 0.0625)
+    for lane in raced.lanes.values():
+        assert lane.curves["loss"][:, -1].max() < 1
+        assert lane.rate in lane.scores(8)  # of the seed of the rates too
+    steady = race(plan(), Track(nested(1.0)).execute, track.seconds)
+    assert {lane.unstable for lane in steady.lanes.values()} == {()}
+
+
 def test_a_constant_metric_does_not_grow_a_grid() -> None:
     track = Track(lambda name, rate, seed, r: 1.0)
     raced = race(plan(), track.execute, track.seconds)

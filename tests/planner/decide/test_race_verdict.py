@@ -111,3 +111,17 @@ def test_a_lead_within_what_another_pilot_would_differ_by_is_a_toss_up() -> None
     assert (near.verdict().status, near.verdict().best) == ("toss-up", ["ring-ring", "ring-star"])
     far = board(star_star=[0.9] * 4, ring_ring=[0.500, 0.501, 0.502, 0.500], ring_star=[0.620, 0.621, 0.622, 0.620])
     assert (far.verdict().status, far.verdict().best) == ("best", ["ring-ring"])
+
+
+def test_rates_that_other_seeds_lose_count_in_no_round_and_are_named() -> None:
+    found = board(star_star=[0.4, 0.5], ring_ring=[0.2, 0.3])
+    lane = found.raced.lanes["ring-ring"]
+    lane.tried[1.6] = {6: np.linspace(START, 0.01, 7)}  # better on the seed that rates were chosen with
+    lost = found.envelope("ring-ring")[-1]
+    lane.unstable = (1.6,)
+    assert found.envelope("ring-ring")[-1] == pytest.approx(0.225) > lost  # half of the first, half of both
+    assert set(found.runner("ring-ring").rates) == {0.2} and found.runner("ring-ring").good_rates == (0.2, 0.2)
+    (said,) = found.unstable()
+    assert (
+        said == "Ring-Ring ended above its start with other seeds at rate 0.4, the best of one seed, so it ran at 0.2."
+    )
