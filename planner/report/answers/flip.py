@@ -81,7 +81,7 @@ def _row(answer: Flips, row: Change, tossed: bool, most: int = 4) -> tuple[str, 
         beyond += f", {times(math.exp(abs(row.distance)))} away"
     at = _from(row, row.break_even)
     if (last := lasts_until(row, answer.flip.lines, answer.flip.first)) is not None:
-        at = " to ".join(format_break_even(end, row.unit) for end in sorted((row.break_even, last)))
+        at = f"from {' to '.join(format_break_even(end, row.unit) for end in sorted((row.break_even, last)))}"
     return answer.words(row.parameter), f"{now}{'?' * row.assumed}", at, beyond, row.method
 
 
