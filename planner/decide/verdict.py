@@ -29,6 +29,7 @@ from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_rate
 
 LEVEL = 0.8  # of the intervals of ratios
+FEW = 2.0  # whole rounds
 TOLD = 0.6  # a probability below it tells no winner
 MOST_IN_TOSS_UP = 0.9  # at most, where the first of a toss-up is said to lead: intervals leave a tenth on either side
 ON_PROXY = "Raced on a proxy, not on your data."
@@ -54,6 +55,7 @@ class Standing:
     # of the objective, of every topology that reaches the target, best first; rounds need not be whole
     totals: Mapping[str, float]
     run: Mapping[str, float]  # the same in whole rounds, as rows have it
+    prices: Mapping[str, float]  # of a round
     judged: Agreement  # what the record of the predictor says of them
 
     @cached_property
@@ -126,12 +128,23 @@ class Standing:
         return self.totals[topology] > self.totals[first] * predictor_record.unproven_factor(self.question)
 
     def _interval(self, topology: str, first: str) -> tuple[float, float] | None:
-        """The interval of a ratio, which holds it as predicted and in whole rounds; None where none is known."""
+        """The interval of a ratio, which holds it as predicted and in whole rounds; None where none is known.
+
+        Where either takes `FEW` rounds at most, the whole ones at its ends are held too, as one more or less decides.
+        """
         ends = self.judged.interval(topology, first, LEVEL)
         if ends is None or not self.totals[first]:
             return ends
         rounding = self.run[topology] / self.run[first] / (self.totals[topology] / self.totals[first])
-        return ends[0] * min(rounding, 1.0), ends[1] * max(rounding, 1.0)
+        found = [ends[0] * min(rounding, 1.0), ends[1] * max(rounding, 1.0)]
+        if min(self.run[t] / (self.prices[t] or math.inf) for t in (topology, first)) <= FEW:
+            for end in (end for end in ends if 0 < end < math.inf):
+                found.append(self.run[topology] / self._whole(first, self.totals[topology] / end))
+                found.append(self._whole(topology, self.totals[first] * end) / self.run[first])
+        return min(found), max(found)
+
+    def _whole(self, topology: str, total: float) -> float:
+        return ceil_rounds(total / self.prices[topology]) * self.prices[topology]
 
     def ratio(self, topology: str) -> Quantity | None:
         """What a topology takes over what the first takes, as run, with its interval; None where either has none.
@@ -166,7 +179,8 @@ def standing(
     prices = prices or {t: question.price(t, objective) for t, n in rounds.items() if math.isfinite(n)}
     ordered = in_order(question, rounds, prices)
     run = {t: ceil_rounds(rounds[t]) * price for t, price in prices.items()}
-    return Standing(question, scenario, objective, ordered, run, agreement(question, scenario, objective, ordered))
+    judged = agreement(question, scenario, objective, ordered)
+    return Standing(question, scenario, objective, ordered, run, prices, judged)
 
 
 def in_order(question: Question, rounds: Mapping[str, float], prices: Mapping[str, float]) -> dict[str, float]:
