@@ -130,18 +130,21 @@ class Standing:
     def _interval(self, topology: str, first: str) -> tuple[float, float] | None:
         """The interval of a ratio, which holds it as predicted and in whole rounds; None where none is known.
 
-        Where either takes `FEW` rounds at most, the whole ones at its ends are held too, as one more or less decides.
+        Where either takes `FEW` rounds at most, its ends are in whole ones, as one more or less decides: those of the
+        one that is not the reference, whose rounds the target says.
         """
         ends = self.judged.interval(topology, first, LEVEL)
         if ends is None or not self.totals[first]:
             return ends
         rounding = self.run[topology] / self.run[first] / (self.totals[topology] / self.totals[first])
-        found = [ends[0] * min(rounding, 1.0), ends[1] * max(rounding, 1.0)]
-        if min(self.run[t] / (self.prices[t] or math.inf) for t in (topology, first)) <= FEW:
-            for end in (end for end in ends if 0 < end < math.inf):
-                found.append(self.run[topology] / self._whole(first, self.totals[topology] / end))
-                found.append(self._whole(topology, self.totals[first] * end) / self.run[first])
-        return min(found), max(found)
+        if not min(self.run[t] / (self.prices[t] or math.inf) for t in (topology, first)) <= FEW:
+            return ends[0] * min(rounding, 1.0), ends[1] * max(rounding, 1.0)
+        found, known = [self.run[topology] / self.run[first]], [end for end in ends if 0 < end < math.inf]
+        if topology != self.question.reference:
+            found += [self._whole(topology, self.totals[first] * end) / self.run[first] for end in known]
+        if first != self.question.reference:
+            found += [self.run[topology] / self._whole(first, self.totals[topology] / end) for end in known]
+        return min(found), max(found) if len(known) == len(ends) else math.inf
 
     def _whole(self, topology: str, total: float) -> float:
         return ceil_rounds(total / self.prices[topology]) * self.prices[topology]

@@ -785,7 +785,7 @@ def test_every_row_of_a_page_says_why_and_no_toss_up_is_beaten_by_its_own_topolo
     found, page = asked(plan, *words), plan(*words)[1]
     costs = {row["id"]: (row["time_seconds"], row["traffic_bytes"]) for row in plain(found)}
     tossed = [row for row in found["rows"] if row["toss_up"]]
-    assert "star-ring" in {row["topology"] for row in tossed}
+    assert len({row["topology"] for row in tossed}) > 1
     for one in tossed:
         own = [costs[row["id"]] for row in found["rows"] if row["topology"] == one["topology"]]
         assert not [cost for cost in own if all(a < b for a, b in zip(cost, costs[one["id"]], strict=True))]
