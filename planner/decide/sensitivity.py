@@ -84,7 +84,9 @@ class Change(Part):
     time_seconds: Quantity | None = None
     traffic_bytes: Quantity | None = None
     alone: bool = field("whether a toss-up ends there, as one topology is named beyond it", default=False)
-    last: float | int | None = field("up to where that was seen, where a toss-up follows; else null", default=None)
+    last: float | int | None = field(
+        "up to where that is so; null where it does not end among those looked at", default=None
+    )
 
 
 class Followed(Part):
@@ -293,7 +295,8 @@ def _in_words(question: Question, best: tuple[str, ...], row: Change, tiers: Seq
         where = f"{'above' if above else 'below'} {_at(row)}"
         where = f"= {_at(row)} or {'more' if above else 'less'}" if isinstance(row.break_even, int) else where
         if row.last is not None:
-            where = " to ".join(format_break_even(end, row.unit) for end in sorted((float(row.break_even), row.last)))
+            ends = sorted((float(row.break_even), row.last))
+            where = f"of {' to '.join(format_break_even(end, row.unit) for end in ends)}"
         does = f"settles it for {names(row.best_beyond)}" if row.alone else "makes it a toss-up"
         return f"{input_words(row.parameter, tiers)} {where} {does}"
     return f"the nearest change is at {input_words(row.parameter, tiers)}{joint}{_at(row)}{away}"

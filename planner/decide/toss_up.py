@@ -16,6 +16,7 @@ LOOKS = 8  # values before a break-even at which it is looked for: what is told 
 WIDTH = 0.02  # relative width of the interval in which a toss-up is found to begin, and to end
 STRIDE = 2.0  # a factor: so far apart are the values at which its end is looked for
 STRIDES = 6  # on either side of the present value, where one of a toss-up of now gets ahead
+SMALLEST = 2  # leads at which one has to be named still for there to be no toss-up between
 GROWN = 1.25  # by how much a lead has to grow before it is looked at whether it decides
 Undecided = Callable[[float], tuple[str, ...]]
 """The algorithms of which one is the best as far as can be told, best first, at a value; none out of reach."""
@@ -74,8 +75,8 @@ def turned(
 ) -> tuple[float | int, float | int | None, tuple[str, ...]] | None:
     """From where to where, on one side, one of a toss-up is named alone, or one that is named is in a toss-up.
 
-    With what is told there. The end is the last of the values looked at; None where it is so at all of them. ``leads``
-    are those of the first over the second at values: it is looked only where the lead has grown, or shrunk.
+    With what is told there. The end is None where it is so at all values looked at. ``leads`` are those of the first
+    over the second at values: it is looked only where the lead has grown, or shrunk.
     """
     start = each.value or each.scale * STRIDE ** -(STRIDES // 2)
     values = [start * STRIDE ** (side * k) for k in range(1, STRIDES + 1)] if each.value or side > 0 else []
@@ -83,8 +84,8 @@ def turned(
     values = [x for x in values if x != each.value and (x >= 1 or not each.whole)]
     near, most = each.value, leads([each.value])[0]
     ahead = leads(values) if values else ()
-    least, at = min(zip(ahead, values, strict=True), default=(most, near))
-    if len(now) == 1 and not (least * GROWN < most and told(at)[1:]):
+    small = sorted(pair for pair in zip(ahead, values, strict=True) if pair[0] * GROWN < most)[:SMALLEST]
+    if len(now) == 1 and not any(told(at)[1:] for _, at in small):
         return None  # as where the lead is smallest one is named still
     for far, lead in zip(values, ahead, strict=True):
         if not (lead > most * GROWN if now[1:] else lead * GROWN < most):
@@ -96,8 +97,11 @@ def turned(
                 return len(told(value)) > 1 if found[1:] else told(value) == found
 
             at = last_true(lambda value: not so(value), each, far, WIDTH, near)
-            also = list(itertools.takewhile(so, values[values.index(far) :]))
-            return each.number(at), None if also[-1] == values[-1] else each.number(also[-1]), told(at)
+            also = list(itertools.takewhile(so, values[(place := values.index(far)) :]))
+            if place + len(also) == len(values):
+                return each.number(at), None, told(at)
+            end = last_true(so, each, values[place + len(also)], WIDTH, also[-1])
+            return each.number(at), each.number(end - side * each.whole), told(at)
         near, most = far, lead
     return None
 

@@ -559,8 +559,8 @@ def test_where_a_toss_up_begins_is_said_where_nobody_else_gets_in_front() -> Non
     found = planner.flip("examples/phones.toml", parameter=["P"])
     said = " ".join(str(found).split())
     assert "derive them anew" not in said  # which P does not
-    [at] = (int(one) for one in re.findall(r"P = (\d+) or more makes it a toss-up\.", said))
-    assert f">= {at} toss-up with Star-Ring, {at // 2}x away" in said
+    [at] = (int(one) for one in re.findall(r"P (?:=|of) (\d+) [^.]* it a toss-up\.", said))
+    assert re.search(rf"(>=|from) {at} .*?toss-up with Star-Ring, {at // 2}x away", said)
     assert found.target is not None
     given = {"target": found.target.value, "details": False}
     told = [planner.recommend("examples/phones.toml", group_rounds=P, **given).recommended for P in (at - 1, at)]
