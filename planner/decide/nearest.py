@@ -109,7 +109,7 @@ def _says_most(one: Sensitivity, near: Mapping[tuple[str, bool], float]) -> bool
 
 def _with_toss_ups(here: Standing, looked: Mapping[str, Input], flips: Sequence[Sensitivity]) -> Iterator[Sensitivity]:
     """Changes with where a toss-up begins before them, of the nearest numbers where one look takes milliseconds."""
-    left = 0 if here.question.partly_available or is_drawn(here.question) or len(here.best) != 1 else TOSSED
+    left = 0 if here.question.partly_available or len(here.best) != 1 else TOSSED
     for flip in flips:
         each, even = looked.get(flip.parameter), flip.break_even
         if left and each is not None and flip.best_beyond and isinstance(even, (int, float)):

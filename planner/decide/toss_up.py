@@ -78,6 +78,8 @@ def turned(
     With what is told there. The end is None where it is so at all values looked at. ``leads`` are those of the first
     over the second at values: it is looked only where the lead has grown, or shrunk.
     """
+    if bool(told(each.value)[1:]) != bool(now[1:]):
+        return None  # as it is to know the value, and not another one
     start = each.value or each.scale * STRIDE ** -(STRIDES // 2)
     values = [start * STRIDE ** (side * k) for k in range(1, STRIDES + 1)] if each.value or side > 0 else []
     values = list(dict.fromkeys(float(round(x)) if each.whole else x for x in values if each.least <= x <= each.most))

@@ -554,6 +554,19 @@ def test_beyond_a_break_even_of_a_toss_up_another_leads_and_it_is_a_toss_up_ther
     assert told[0] == "star-ring" and len(told) > 1
 
 
+@pytest.mark.usefixtures("all_draws")
+def test_another_value_settles_nothing_where_the_present_one_does_once_it_is_given() -> None:
+    """ "zeta below 5.64 settles it", which any zeta did: that of now too, as numbers are certain."""
+    given: dict[str, Any] = {"groups": 5, "clients_per_group": 20, "uplink": "50Mbit/s", "downlink": "50Mbit/s"}
+    given |= {"link_sharing": "per-server", "model_size": "8MB", "rounds": 400, "local_steps": 5, "objective": "time"}
+    now = planner.recommend(**given, heterogeneity="both", details=False)
+    zeta, delta = (now.scenario[name].value for name in ("zeta", "delta"))
+    typed = planner.recommend(**given, heterogeneity=f"zeta={zeta},delta={delta}", details=False)
+    assert len(now.recommended) > 1 and typed.recommended == ("star-ring",)
+    found = planner.flip(**given, heterogeneity="both", parameter=["zeta"])
+    assert not [row.id for row in found.rows if row.alone and row.best_beyond == ("star-ring",)]
+
+
 def test_where_a_toss_up_begins_is_said_where_nobody_else_gets_in_front() -> None:
     """It said of 12 and more group rounds that no input followed puts another in front, and no more."""
     found = planner.flip("examples/phones.toml", parameter=["P"])
