@@ -125,6 +125,10 @@ def steps(
     if question.predictor.measured and (scale := orderings.of_scale(question, scenario)) and scale.wide:
         rounds = ceil_rounds(float(question.rounds()[question.reference]))
         yield NextStep(argv=(*race(question), "--rounds", str(rounds)), why="a pilot as long as the rounds shown")
+    elif question.predictor.measured and verdict.status == "best":
+        yield NextStep(
+            argv=("hfl-plan", "export", "...", "--to", "python", "-o", "project"), why="a project that runs it"
+        )
     yield NextStep(argv=("...", "--explain"), why="all details")
 
 

@@ -160,6 +160,7 @@ def test_the_rate_is_the_best_after_the_rounds_shown(tmp_path: Path) -> None:
 def test_rates_rounds_and_target_come_from_the_pilot(pilot: Path) -> None:
     answer = planner.recommend(pilot=str(pilot), **FLEET)
     assert (answer.recommend.predictor, answer.metric, answer.recommend.quantity) == ("pilot", "loss", "training loss")
+    assert ("hfl-plan", "export", "...", "--to", "python", "-o", "project") in [one.argv for one in answer.next]
     assert answer.scenario["R"].value == ROUNDS
     assert answer.scenario["target"].value == pytest.approx(curve(1)[-1])
     for row in answer.ranking:
