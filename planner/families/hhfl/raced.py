@@ -40,7 +40,8 @@ class Raced:
     cost: Airtime
     objective: Objective
     rounds: Mapping[str, int]  # of HFL and of HHFL, whole as they are run
-    gain: tuple[float, float, float]  # rounds of HFL over those of HHFL, and the ends of an 80 % interval over seeds
+    # whole rounds of HFL over those of HHFL, and the ends of an 80 % interval over seeds of these and of parts of rounds
+    gain: tuple[float, float, float]
     break_even: Mapping[Objective, float]  # cost of a round of HHFL in rounds of HFL, by every objective
 
     @property
@@ -90,7 +91,8 @@ def solve(coverage: str, config: Path | None, said: Spoken, *, upload: str, obje
     if hhfl is None or not math.isfinite(hhfl):
         raise NoAnswerError("--pilot: HHFL came no nearer to the target in it. Run `hfl-plan pilot` with more rounds.")
     seeds = math.exp(NORMAL * cast(Piloted, question.predictor).spread(HHFL, hfl))
-    gain = hfl / hhfl
+    rounds = {"hfl": math.ceil(hfl - ROUNDING), "hhfl": math.ceil(hhfl - ROUNDING)}
+    least, most = sorted((hfl / hhfl, whole := rounds["hfl"] / rounds["hhfl"]))
     return Raced(
         scenario=scenario,
         question=question,
@@ -98,8 +100,8 @@ def solve(coverage: str, config: Path | None, said: Spoken, *, upload: str, obje
         regrouped=regrouped,
         cost=cost,
         objective=cast(Objective, objective),
-        rounds={"hfl": math.ceil(hfl - ROUNDING), "hhfl": math.ceil(hhfl - ROUNDING)},
-        gain=(gain, gain / seeds, gain * seeds),
+        rounds=rounds,
+        gain=(whole, least / seeds, most * seeds),
         break_even=cost.break_even(layout, E, Ge),
     )
 

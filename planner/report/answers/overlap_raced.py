@@ -66,7 +66,9 @@ def _rows(found: Raced) -> Iterator[Attached]:
 
 
 def _run_as(found: Raced) -> Iterator[str]:
-    """Say where homes are others than without the pilot."""
+    """Say where homes are others than without the pilot, and what else may take less."""
+    if found.steps[1] > 1:
+        yield "HFL with Ge = 1, which may take less, did not race: this page without --pilot weighs it."
     if found.regrouped:
         yield "Homes are the pilot's groups; without it, others."
 
@@ -77,13 +79,11 @@ def _whence(found: Raced) -> NumberOrigin:
 
 
 def _ratio(found: Raced, objective: Objective) -> Quantity:
-    """What HHFL takes of HFL's in whole rounds, with an interval that holds it in rounds as measured too."""
+    """What HHFL takes of HFL's, with its interval."""
     gain, low, high = found.gain
     needed = found.break_even[objective]
-    whole = found.rounds["hhfl"] / found.rounds["hfl"]
-    apart = whole * gain
-    ends = (needed / high * min(apart, 1.0), needed / low * max(apart, 1.0)) if high > low else (None, None)
-    return Quantity(needed * whole, _whence(found), ends[0], ends[1], LEVEL if high > low else None)
+    ends = (needed / high, needed / low) if high > low else (None, None)
+    return Quantity(needed / gain, _whence(found), ends[0], ends[1], LEVEL if high > low else None)
 
 
 def _verdict(found: Raced) -> Verdict:
