@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hflbounds.core.assumptions import WEIGHT
 from hflbounds.core.bound import Bound
 from hflbounds.core.evaluation import bind
 from hflbounds.core.quantities import ABOUT
@@ -54,11 +55,12 @@ def matched(a: Bound, b: Bound, assume_both: bool = False) -> tuple[str, ...]:
     for bound, own in zip((a, b), only, strict=True):
         if own:
             notes.append(f"For problems that satisfy what {bound.id} alone assumes: {listed(own.values())}.")
-    runs = [listed([x.id for x in bound.assumes if x.about == "protocol"]) for bound in (a, b)]
+    runs = [[x.id for x in bound.assumes if x.about == "protocol" and x is not WEIGHT] for bound in (a, b)]
     if runs[0] != runs[1]:
+        apart = [listed(x for x in one if x not in other) or "nothing else" for one, other in (runs, runs[::-1])]
         notes.append(
             "Protocols differ, so the one with the smaller bound need not be the better one. "
-            f"{a.id} is about {runs[0]}; {b.id} about {runs[1]}."
+            f"{a.id} is about {apart[0]}; {b.id} about {apart[1]}."
         )
     if a.constants == "hidden":
         notes.append("Both hold up to a factor that the sources do not state; the two are taken to be equal.")

@@ -79,7 +79,8 @@ def search(
 
     Args:
         words: each, but little ones such as "of", must occur, in any case, in the id, the title, the source, the
-            status, what is bounded, the names of its hypotheses, or a quantity's name, letter or meaning.
+            status, what is bounded, the names of its hypotheses, or a quantity's name, letter or meaning; theorems and
+            rates are convergence guarantees too.
         paper: key of the paper; any if None.
         status: as of `Bound.status`.
         metric: id of what is bounded.
@@ -140,6 +141,7 @@ def _known(bound: Bound) -> tuple[str, frozenset[str]]:
     paper = bound.source.paper
     parts = [
         *(bound.id, bound.title, bound.kind, bound.status, f"{bound.constants} constants"),
+        "convergence guarantee bound" * (bound.kind in ("theorem", "rate")),  # what they are called too
         *(str(bound.source), paper.key, paper.title),
         *(
             bound.bounds.id,

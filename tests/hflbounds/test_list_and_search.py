@@ -54,3 +54,9 @@ def test_theorems_come_before_lemmas_and_little_words_are_no_words_of_a_search()
     assert kinds == sorted(kinds, key=["theorem", "rate", "lemma"].index) and len({*kinds}) == 3
     assert found[0].id == "zhou2026.thm2.ring-star"
     assert 0 < len(hflbounds.search("A")) < len(hflbounds.list()), "the initial gap, not an article"
+
+
+def test_theorems_and_rates_are_found_as_guarantees() -> None:
+    """README calls them so, and the search asked back: did you mean rate?"""
+    assert {bound.kind for bound in hflbounds.search("guarantee")} == {"theorem", "rate"}
+    assert {*hflbounds.search("theorem sharp star-ring")} <= {*hflbounds.search("convergence bound sharp star-ring")}

@@ -382,7 +382,15 @@ def test_a_way_out_is_of_the_same_participation_and_nearest_first() -> None:
     assert others[:2] == ["zhou2026.thm2-proof.ring-star", "hflbounds.sharp-partial.ring-star"]
     assert all("S1" in get(one).needs for one in others)
     first = compare("zhou2026.thm2-proof.ring-star", "zhou2026.thm1-proof.ring-star").notes[0]
-    assert first.startswith("Protocols differ, so the one with the smaller bound need not be the better one. ")
+    assert first == (  # the rounds are of both
+        "Protocols differ, so the one with the smaller bound need not be the better one. zhou2026.thm2-proof.ring-star "
+        "is about partial participation; zhou2026.thm1-proof.ring-star about full participation, fixed order."
+    )
+
+
+def test_a_free_weight_is_no_other_protocol() -> None:
+    notes = compare("hflbounds.sharp.star-ring", "hflbounds.exact.star-ring").notes
+    assert not any("Protocols differ" in note for note in notes)
 
 
 def test_both_hypotheses_can_be_assumed() -> None:
