@@ -40,7 +40,7 @@ class Raced:
     cost: Airtime
     objective: Objective
     rounds: Mapping[str, int]  # of HFL and of HHFL, whole as they are run
-    # whole rounds of HFL over those of HHFL, and the ends of an 80 % interval over seeds of these and of parts of rounds
+    # whole rounds of HFL over those of HHFL, and the ends of an 80 % interval over seeds, which holds it in parts too
     gain: tuple[float, float, float]
     break_even: Mapping[Objective, float]  # cost of a round of HHFL in rounds of HFL, by every objective
 

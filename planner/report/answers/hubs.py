@@ -24,14 +24,12 @@ from planner.report.page import amounts as written
 from planner.scenario.units import format_duration, format_size
 
 SHOWN = 8  # numbers of hubs that are listed in text
-LEARNED = ("sigma", "H", "L", "A")  # symbols that the theorem takes, and nobody may have given
-LINKS = {  # by question: what nobody may have given, and how to give it
-    "How fast are the links of the nodes?": (
-        ("client_link.up", "--uplink", "RATE"),
-        ("client_link.down", "--downlink", "RATE"),
-    ),
-    "How fast are the links of the hubs?": (("server_link.up", "--hub-link", "PRESET"),),
-}
+LEARNED = ("H", "sigma", "L", "A")  # symbols that the theorem takes, and nobody may have given
+LINKS = (  # whose: what nobody may have given, and how to give it
+    ("nodes", "client_link.up", "--uplink", "RATE"),
+    ("nodes", "client_link.down", "--downlink", "RATE"),
+    ("hubs", "server_link.up", "--hub-link", "wan|datacenter|broadband"),
+)
 NEAR = 0.05  # relative difference of a protocol without hubs below which nothing is decided
 OFF = 1.31  # by which EL-Local took more over hubs in runs than their bounds say, at most: 2.15 / 1.64 in docs/hubs.md
 
@@ -65,7 +63,8 @@ def answered(found: Answer) -> Hubs:
     shared = parts(
         scenario,
         "hsl-",
-        ("per_hub", *((*CLOCK, *LEARNED) if by_time else (*LEARNED, *CLOCK))),
+        # links decide by time, then how much nodes differ, and sizes and steps least
+        ("per_hub", *((*CLOCK[:4], *LEARNED, *CLOCK[4:]) if by_time else (*LEARNED, *CLOCK))),
         _warnings(found),
         {
             "protocols": _sentences(found),
@@ -98,13 +97,14 @@ def _next(found: Answer, race: bool) -> Iterator[NextStep]:
     if found.unlimited is not None and _beside(found, found.unlimited)["ratio"] < 1 - NEAR:
         yield NextStep(argv=("--per-hub", "NUMBER"), why="How many models may a hub handle in a round?", asks=True)
     if scenario.objective == "time":
-        for why, options in LINKS.items():
-            unknown = [(option, word) for key, option, word in options if scenario.known[key].origin == "default"]
-            if unknown:
-                yield NextStep(argv=tuple(word for pair in unknown for word in pair), why=why, asks=True)
-    if race:
-        argv = ("hfl-plan", "pilot", "HOOK.py", "--systems", "trees,hsl,gossip", "--edges", f"{found.hubs.edges:.0f}")
-        yield NextStep(argv=argv, why="measures both at as many edges, where runs and the bound disagree")
+        unknown = [link for link in LINKS if scenario.known[link[1]].origin == "default"]
+        if unknown:
+            whose = " and of the ".join(dict.fromkeys(one for one, *_ in unknown))
+            argv = tuple(word for *_, option, how in unknown for word in (option, how))
+            yield NextStep(argv=argv, why=f"How fast are the links of the {whose}?", asks=True)
+    argv = ("hfl-plan", "pilot", "HOOK.py", "--systems", "trees,hsl,gossip", "--edges", f"{found.hubs.edges:.0f}")
+    why = ", where runs and the bound disagree" * race
+    yield NextStep(argv=argv, why=f"measures hubs and gossip at as many edges{why}")
 
 
 def _beside(found: Answer, other: Answer) -> dict[str, Any]:

@@ -512,10 +512,14 @@ def test_links_that_decide_are_assumed_and_asked_for(plan) -> None:
     assert assumed.startswith("client link 20 Mbit/s up, 100 Mbit/s down?")
     assert re.search(r" hubs, link shared .* FedAvg, trusted, link shared ", " ".join(out.split()))
     assert "--link-sharing per-client` has FedAvg" in " ".join(plan(*FEWER, "--explain", "basis")[1].split())
-    assert "Ask       How fast are the links of the nodes?   --uplink RATE --downlink RATE" in out
+    assert (
+        "Ask How fast are the links of the nodes and of the hubs? --uplink RATE --downlink RATE --hub-link "
+        "wan|datacenter|broadband Next hfl-plan pilot HOOK.py --systems trees,hsl,gossip --edges "
+    ) in " ".join(out.split())
+    assert "?, deviation H of nodes 5.98?, " in assumed  # decides as much, and was among those that are left out
     told = " ".join(plan(*FEWER, *RATES)[1].split())
     assert "client link" not in told and "server link 100 Mbit/s?" in told
-    assert "Ask How fast are the links of the hubs? --hub-link PRESET" in told
+    assert "Ask How fast are the links of the hubs? --hub-link wan|datacenter|broadband" in told
     told = plan(*FEWER, *RATES, *HUBS_LINK)[1]
     assert "Ask" not in told and "link" not in told.partition("Assumed")[2]
     assert plan(*FEWER, "--uplink", "200Mbit/s")[1].splitlines()[0] != out.splitlines()[0]
@@ -557,7 +561,7 @@ def test_what_half_the_load_of_a_hub_changes_is_what_its_command_answers(plan, n
     assert said.endswith(f"-> {which}, at {two(ratio)}x the best's time")
     assert int(limit) <= found.rows[0].models_of_a_hub / 2
     steps = [one.argv for one in found.next if not one.asks]  # none that takes more
-    assert not steps
+    assert [step[1] for step in steps] == ["pilot"]
 
 
 @pytest.mark.parametrize(("more", "named"), [((), True), (("--per-hub", "20"), True), (("--b-hs", "32"), False)])
