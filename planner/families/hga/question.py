@@ -102,7 +102,7 @@ def solve(scenario: Scenario, settings: Settings) -> Answer:
     M = int(question.values["G"])
     own = tuple(seconds for seconds, _ in tasks(question))
     times_from, times = _times(scenario, own, settings)
-    some = range(1, M + 1) if M <= ALL_BUFFERS else {*(n for n in tuning.LADDER if n < M), M}
+    some = range(1, M + 1) if M <= ALL_BUFFERS else {*(n for n in tuning.LADDER if n < M), *some_buffers(M), M}
     sizes = tuning.whole_numbers("--buffers", settings.buffers, some)
     if sizes[-1] > M:
         raise ScenarioError(f"--buffers: {sizes[-1]} exceeds the {M} regions. Give at most {M}.", code="E004")

@@ -178,14 +178,14 @@ def _verdict(found: Answer) -> Verdict:
     rest = sorted((b.seconds, b.reach.bound) for b in found.buffers if b.seconds is not None and b.size != proved.size)
     ratio = Quantity(rest[0][0] / takes) if rest and takes else None
     apart = ", by a looser bound" * (ratio is not None and rest[0][1] != proved.reach.bound)
-    than = "" if ratio is None else f"; the next buffer takes {times(ratio)}{apart}"
+    than = "" if ratio is None else f"; the next best takes {times(ratio)}{apart}"
     others, said = _of_other_rules(found)
     text = f"By the bound, {who}{more}{than}.{by_clock}"
     if others is not None and others < 1 - NEAR:
         text = f"{said} The bound covers no such server: by it, {who}{more}."
         return Verdict(status="measured", ratio=Quantity(1 / others, "measured"), text=text)
     if others is None and _apart(found) >= FAR_APART:
-        text = f"{said} For HGA-FL, its bound says to {who}{more}{than}.{by_clock}"
+        text = f"{said} Until then, by HGA-FL's bound, {who}{more}{than}.{by_clock}"
         return Verdict(status="race-first", best=(best,), ratio=ratio, text=text)
     return Verdict(status="best", best=(best,), ratio=ratio, text=f"{text} {said}".rstrip())
 
@@ -256,8 +256,12 @@ def document(answer: Asynchronous) -> Document:
     """Lay the answer out."""
     shown = list(answer.rows)
     if len(shown) > SHOWN + 1:  # as many lines as with a line that says how many are left out
-        ends = {id(row) for row in shown if row.best_by_bound} | {id(shown[0]), id(shown[-1])}
-        shown.sort(key=lambda row: (id(row) not in ends, math.inf if row.time_seconds is None else row.time_seconds))
+        far, best = math.inf, [row.buffer for row in shown if row.best_by_bound]
+        others = (row for row in shown if row.buffer not in best)
+        following = min(others, key=lambda row: row.time_seconds or far)  # which the verdict has beside the best
+        ends = {id(row) for row in shown if row.best_by_bound} | {id(following), id(shown[-1])}
+        named = {size: at for at, size in enumerate(answer.asynchronous["named_buffers"])}
+        shown.sort(key=lambda row: (id(row) not in ends, named.get(row.buffer, far), row.time_seconds or far))
         shown = sorted(shown[:SHOWN], key=lambda row: (-row.buffer, not row.best_by_bound))
     limited = answer.asynchronous["max_staleness"] is not None  # then that of the table is what is limited
     rows = tuple(
@@ -309,8 +313,17 @@ def _data(answer: Answer) -> dict[str, Any]:
             | {"steps": b.steps, "seconds": b.seconds, "bytes": b.bytes}
             for rounds, b in inside.items()
         ],
+        "named_buffers": _named(answer),
         "printed_theorem": _printed(answer),
     }
+
+
+def _named(answer: Answer) -> list[int]:
+    """Buffers that the verdict may name, first those that took least in the pilot; else those to race."""
+    by_clock = [] if answer.timed is None else [answer.timed.size]
+    found = [one.buffer for one in sorted(answer.raced, key=lambda one: one.tasks) if one.buffer and not one.waits]
+    to_race = some_buffers(answer.regions) if _apart(answer) >= FAR_APART else []
+    return list(dict.fromkeys(by_clock + (found or to_race)))
 
 
 def _source(answer: Answer) -> str:

@@ -19,6 +19,7 @@ from planner.io.answers import Assumption, NextStep, Quantity, Sensitivity, Stat
 from planner.io.csv_rows import csv_text
 from planner.io.parts import field
 from planner.io.wording import counted, percent, shortened, times
+from planner.predict.evidence.claims import evidence
 from planner.report.document import Column, Document, Table, numeric
 from planner.report.families import CLOCK, WORST, Method, amounts, parts, target
 from planner.report.page import AMOUNTS, cell, change, duration, told
@@ -195,13 +196,14 @@ def _verdict(found: Answer) -> Verdict:
         return Verdict(status="best", best=("hfl",), text="No client hears two servers: nothing to decide.")
     every, least = "", _every(found)
     if least is not None:
-        every = f"HFL with Ge = 1 edge round takes {times(least)} the {aim}: try that first. "
+        every = f"HFL with Ge = 1 edge round, where overlap loses, takes {times(least)} the {aim}: try that first. "
         every += f"Overlap at Ge = {found.question.task.Ge}: "
     text, also = (f"for {one.objective} ({times(_ratio(found, one))}{one.without})" for one in (best, found.also))
     text = both(best.verdict, text, found.also.verdict, also)
     predicted = "race first" in (best.verdict, found.also.verdict)
     text = _begun(every, f"by the bound and runs, {text}" if best.verdict in ("worth it", "not worth it") else text)
-    text += ": race it before you build it." if predicted else "."
+    held = "".join(f", as only {one.right} of {one.of} such predictions held" for one in evidence(CLAIMS))
+    text += f": race it before you build it{held}." if predicted else "."
     if best.verdict == "cannot tell":
         return Verdict(status="toss-up", best=(own, "hfl"), ratio=ratio, text=text)
     if best.verdict == "not worth it":
@@ -254,7 +256,7 @@ def document(answer: Overlap) -> Document:
     said = f"{needed:.3g}x fewer rounds, by {answer.objective}; {by}{low} to {high})"
     share = gain["p_above_break_even"]
     if share is not None and UNSURE < share < 1 - UNSURE:
-        said += f"; above it in {_share(share)} of draws"
+        said += f"; above it in {_share(share)} of draws of assumptions"
     facts = [("Break-even", said), *[("Measured", measured)] * (measured is not None)]
     return told(answer, Table(columns, rows), kind="Overlapping servers", facts=facts)
 

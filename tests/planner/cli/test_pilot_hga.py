@@ -179,6 +179,7 @@ def test_async_says_what_the_pilot_measured_beside_the_bound(raced: tuple[Path, 
     assert (found.verdict.status, found.verdict.best) == ("measured", ())
     assert found.verdict.ratio == pytest.approx(1 / ratio)
     assert [row.buffer for row in found.rows if row.best_by_bound] == [3]
+    assert list(dict.fromkeys(found.asynchronous["named_buffers"])) == [2, 1]  # which a page of many rows keeps
     assert not any("pilot" in one.argv for one in found.next)
     assert planner.async_(pilot=pilot).rows == found.rows  # at the pilot's speeds where nothing else is said
     other = planner.async_(pilot=pilot, slowdowns="1,1,2").verdict
