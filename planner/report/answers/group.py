@@ -86,6 +86,7 @@ def grouped(
         "groups": problem.groups,
         "sizes": {"least": int(problem.least.min()), "most": int(problem.most.max())},
         "size_of": dict(zip(task.names, np.bincount(chosen, minlength=problem.groups).tolist(), strict=True)),
+        "sizes_before": None if present is None else np.bincount(present, minlength=problem.groups).tolist(),
         "weighting": wanted.weighting,
         "unit": "gradients" if task.absolute else "label shares",
         "before": before,
@@ -293,8 +294,18 @@ def _gain(objective: Objective, effect: Mapping[str, Any]) -> Gain:
         toss_up_after=tuple(effect["after"]["toss_up"][objective]),
         within_error=gain is not None
         and abs(gain) > effect["resolution"]
-        and 1 / effect["error"] < 1 - gain < effect["error"],
+        and 1 / effect["error"] < 1 - gain < effect["error"]
+        and not _sizes_are_sure(effect, before, gain, of_sizes),
     )
+
+
+def _sizes_are_sure(effect: Mapping[str, Any], best: Sequence[str], gain: float, of_sizes: float | None) -> bool:
+    """Whether new sizes give most of a gain at no more rounds, in which alone predictions err."""
+    if of_sizes is None or of_sizes < max(gain / 2, effect["resolution"]):
+        return False
+    parts = (effect[part]["ranking"] for part in ("before", "resized"))
+    was, now = (next(row["rounds"] for row in rows if row["topology"] == best[0]) for rows in parts)
+    return now is not None and bool(now <= was * (1 + effect["resolution"]))
 
 
 def _verdict(data: Mapping[str, Any], rows: Sequence[Gain], why: str) -> Verdict:
@@ -319,11 +330,15 @@ def _verdict(data: Mapping[str, Any], rows: Sequence[Gain], why: str) -> Verdict
     if asked.within_error and asked.gain > 0:
         off = f"the predictor's error, {times(effect['error'])}"
         gain = times(1 / (1 - asked.gain))
-        text = f"Toss-up for {asked.id}: a gain of {gain}, with {names_or(asked.after)}, is within {off}."
+        text = f"Toss-up for {asked.id}: a gain of {gain}, with {names_or(asked.after)}, is within {off}. "
+        text += "Do not regroup for it alone: race both groupings first."
         return Verdict(status="toss-up", best=tuple(dict.fromkeys((*asked.before, *asked.after))), text=text)
     if asked.gain > effect["resolution"]:
         sized = asked.of_sizes is not None and abs(asked.of_sizes) > effect["resolution"]
-        sizes = f"; the new sizes alone give {percent(asked.of_sizes or 0.0)}" * sized
+        alone = asked.of_sizes or 0.0
+        sizes = f"; sizes alone ({_span(data['size_of'].values())} clients) give {percent(alone)}" * sized
+        if sized and 1 / effect["error"] < (1 - asked.gain) / (1 - alone) < effect["error"]:
+            sizes += ", and labels add nothing that is sure"
         text = f"Worth {doing} for {asked.id}: {percent(asked.gain)} {less}, with {names_or(asked.after)}{sizes}."
         return Verdict(status="best", best=asked.after, text=text)
     stays = f"{names_or(asked.after)} stays best" if set(asked.before) & set(asked.after) else "the best changes"
@@ -339,6 +354,12 @@ def _verdict(data: Mapping[str, Any], rows: Sequence[Gain], why: str) -> Verdict
     cost += ", within the predictor's error" * asked.within_error
     text = f"Not worth {doing} for {asked.id}: {stays}, {cost}."
     return Verdict(status="not-worth-it", best=asked.before, text=text)
+
+
+def _span(sizes: Iterable[int]) -> str:
+    """Write sizes of groups: ``4 to 12``, or the one of all."""
+    least, most = min(sizes := [*sizes]), max(sizes)
+    return f"{least}" if least == most else f"{least} to {most}"
 
 
 def document(answer: Grouping) -> Document:
@@ -374,8 +395,8 @@ def legend(rows: Sequence[Gain], where: str = "") -> Iterator[tuple[str, str]]:
 
 def facts(d: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Say how large the new groups are, how they differ, and how many moves lead there, each with its label."""
-    sizes, before, after = d["size_of"].values(), d["before"], d["after"]
-    of = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
+    sizes, was, before, after = d["size_of"].values(), d["sizes_before"], d["before"], d["after"]
+    of = _span(sizes) + f" (now {_span(was or sizes)})" * (was is not None and sorted(was) != sorted(sizes))
     yield "Groups", f"{counted(d['clients'], 'client')} in {counted(d['groups'], 'group')} of {of}"
     alone = {by: round(_gain(by, d["effect"]).of_sizes or 0.0, 2) + 0.0 for by in KEYS if d["effect"]}
     if any(alone.values()):

@@ -732,6 +732,11 @@ def test_what_sizes_alone_gain_is_said_beside_the_gain(plan, uneven: Path, tmp_p
     least = min(row["time_seconds"]["value"] for row in there["rows"] if row["time_seconds"])
     assert time["of_sizes"] == pytest.approx(1 - least / time["before_amount"]["value"], abs=0.01)
     assert time["of_sizes"] > time["gain"] > 0.25 and abs(traffic["of_sizes"]) < 0.02 > abs(rounds["of_sizes"])
+    assert " ".join(page.split()).startswith(  # of no more rounds than now, so that no error of theirs is in it
+        f"Worth regrouping for time: {100 * time['gain']:.0f} % less time, with Star-Ring; sizes alone (6 clients) "
+        "give 32 %, and labels add nothing that is sure. "
+    )
+    assert not time["within_error"] and " in 3 groups of 6 (now 4 to 9)\n" in page
     assert "\nSizes     alone gain, data as uneven as now: time 32 %, traffic 0 %, rounds 0 %\n" in page
     same = (*words, "--sizes", "present")
     assert "\nSizes " not in plan(*same)[1]
@@ -861,6 +866,7 @@ def test_a_gain_below_the_error_of_the_predictor_is_a_toss_up(plan) -> None:
     assert found["verdict"]["status"] == "toss-up"
     assert set(found["verdict"]["best"]) == {*row["before"], *row["after"]}
     assert "within the predictor's error" in found["verdict"]["text"]
+    assert found["verdict"]["text"].endswith(" Do not regroup for it alone: race both groupings first.")
     known = json.loads(plan("recommend", *scenario, "--json")[1])
     assert set(found["verdict"]["best"]) <= set(known["verdict"]["best"])
     proved = own(plan(*words, "--predictor", "bound")[1])
