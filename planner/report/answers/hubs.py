@@ -63,8 +63,8 @@ def answered(found: Answer) -> Hubs:
     shared = parts(
         scenario,
         "hsl-",
-        # links decide by time, then how much nodes differ, and sizes and steps least
-        ("per_hub", *((*CLOCK[:4], *LEARNED, *CLOCK[4:]) if by_time else (*LEARNED, *CLOCK))),
+        # links decide by time, then how much nodes differ
+        ("per_hub", *((*CLOCK[:4], *LEARNED[:2], *CLOCK[4:], *LEARNED[2:]) if by_time else (*LEARNED, *CLOCK))),
         _warnings(found),
         {
             "protocols": _sentences(found),
@@ -99,9 +99,9 @@ def _next(found: Answer, race: bool) -> Iterator[NextStep]:
     if scenario.objective == "time":
         unknown = [link for link in LINKS if scenario.known[link[1]].origin == "default"]
         if unknown:
-            whose = " and of the ".join(dict.fromkeys(one for one, *_ in unknown))
+            whose = " and ".join(dict.fromkeys(one for one, *_ in unknown))
             argv = tuple(word for *_, option, how in unknown for word in (option, how))
-            yield NextStep(argv=argv, why=f"How fast are the links of the {whose}?", asks=True)
+            yield NextStep(argv=argv, why=f"How fast are the links of {whose}?", asks=True)
     argv = ("hfl-plan", "pilot", "HOOK.py", "--systems", "trees,hsl,gossip", "--edges", f"{found.hubs.edges:.0f}")
     why = ", where runs and the bound disagree" * race
     yield NextStep(argv=argv, why=f"measures hubs and gossip at as many edges{why}")
@@ -129,7 +129,7 @@ def _changes(answer: Hubs) -> Iterator[str]:
         if other is None or (tuple(other["best"]) == answer.verdict.best == ("el-local",)):
             continue
         hubs = counted(other["hubs"]["n_h"], "hub")
-        which = " or ".join(hubs if "hub" in id_ else "EL-Local without hubs" for id_ in other["best"])
+        which = " or ".join(hubs if "hub" in id_ else "EL-Local" for id_ in other["best"])
         which += " (a toss-up)" * (len(other["best"]) > 1)
         takes = f"{times(other['ratio'])} the best's {answer.objective}"
         yield f"{words.format(other['per_hub'])} -> {which}, at {takes}"
@@ -171,7 +171,7 @@ def _verdict(found: Answer, rows: Sequence[Communication]) -> Verdict:
     ratio, oracle, server = (taken.get(name, math.inf) for name in ("EL-Local", "EL-Oracle", "FedAvg"))
     if oracle < min(ratio, 1 + NEAR):
         tie = f", a tie within {percent(NEAR)}" if oracle > 1 - NEAR else ""
-        drawn = f" With a trusted coordinator, EL-Oracle takes {times(oracle)} the {aim} of the hubs{tie}."
+        drawn = f" With a trusted coordinator, EL-Oracle takes {times(oracle)} the hubs' {aim}{tie}."
     local = _local(found)
     if local is not None and ratio < 1 + NEAR:
         other = next(row for row in rows if row.id == "el-local")
@@ -209,7 +209,7 @@ def document(answer: Hubs) -> Document:
     )
     best = answer.hubs["best"]
     budgets = (
-        f"each averages {counted(best['b_hs'], 'node')} (b_hs) and sends to "
+        f"each averages {counted(best['b_hs'], 'node')} (b_hs), sends to "
         f"{counted(best['b_hh'], 'other hub')} (b_hh); each node averages {counted(best['b_sh'], 'hub')} (b_sh)"
     )
     if answer.verdict.best == ("el-local",):
@@ -323,10 +323,10 @@ def _warnings(answer: Answer) -> Iterator[str]:
             "numbers to 32, tenths above), then the neighbours of the best. A better one may lie between."
         )
     elif not answer.found.every:
-        but = "Away from the best number of hubs, not" if answer.found.alone else "Not"
+        best = "; all with the best number of hubs" * answer.found.alone
         yield (
-            f"{but} every number of nodes per hub was tried. All up to 8 were, then 11, 17, 25 and so "
-            "on, and the most that fits. A better one may lie between."
+            "Not every number of nodes per hub was tried. All up to 8 were, then 11, 17, 25 and so on, and the most "
+            f"that fits{best}. A better one may lie between."
         )
     if any(one.mean_deviation is None for one in (answer.hubs, *answer.others)):
         yield f"Exact mean deviations are computed up to {model.MAX_EXACT:,} machines; kappa is the bound's here."

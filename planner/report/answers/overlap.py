@@ -196,14 +196,14 @@ def _verdict(found: Answer) -> Verdict:
         return Verdict(status="best", best=("hfl",), text="No client hears two servers: nothing to decide.")
     every, least = "", _every(found)
     if least is not None:
-        every = f"HFL with Ge = 1 edge round, where overlap loses, takes {times(least)} the {aim}: try that first. "
-        every += f"Overlap at Ge = {found.question.task.Ge}: "
+        every = f"Try HFL with Ge = 1 edge round first: {times(least)} the {aim}; overlap loses then. "
+        every += f"At Ge = {found.question.task.Ge}: "
     text, also = (f"for {one.objective} ({times(_ratio(found, one))}{one.without})" for one in (best, found.also))
     text = both(best.verdict, text, found.also.verdict, also)
     predicted = "race first" in (best.verdict, found.also.verdict)
     text = _begun(every, f"by the bound and runs, {text}" if best.verdict in ("worth it", "not worth it") else text)
-    held = "".join(f", as only {one.right} of {one.of} such predictions held" for one in evidence(CLAIMS))
-    text += f": race it before you build it{held}." if predicted else "."
+    held = "".join(f", as {one.right} of {one.of} such predictions held" for one in evidence(CLAIMS))
+    text += f": race it before building it{held}." if predicted else "."
     if best.verdict == "cannot tell":
         return Verdict(status="toss-up", best=(own, "hfl"), ratio=ratio, text=text)
     if best.verdict == "not worth it":
@@ -252,11 +252,11 @@ def document(answer: Overlap) -> Document:
     needed = answer.overlap["break_even"]["objective"]
     expected, low, high = (f"{gain[end]:.3g}" for end in ("expected", "low", "high"))
     measured = answer.overlap.get("measured")
-    by = f"predicted {expected}x (95 % by runs alone: " if measured is None else f"measured {expected}x (80 %: "
+    by = f"predicted {expected}x (95 %, runs alone: " if measured is None else f"measured {expected}x (80 %: "
     said = f"{needed:.3g}x fewer rounds, by {answer.objective}; {by}{low} to {high})"
     share = gain["p_above_break_even"]
     if share is not None and UNSURE < share < 1 - UNSURE:
-        said += f"; above it in {_share(share)} of draws of assumptions"
+        said += f"; above it in {_share(share)} of drawn assumptions"
     facts = [("Break-even", said), *[("Measured", measured)] * (measured is not None)]
     return told(answer, Table(columns, rows), kind="Overlapping servers", facts=facts)
 

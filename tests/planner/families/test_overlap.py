@@ -599,7 +599,7 @@ def test_the_links_to_keep_have_the_verdict_of_the_whole_coverage(
     if every is not None:
         assert every < min(taken.values())
         assert (
-            f"HFL with Ge = 1 edge round, where overlap loses, takes {every:.2g}x the {objective}: try that first. "
+            f"Try HFL with Ge = 1 edge round first: {every:.2g}x the {objective}; overlap loses then. "
             in whole["verdict"]["text"]
         )
     assert min(taken, key=lambda id_: taken[id_]) in whole["verdict"]["best"]
@@ -666,7 +666,7 @@ def test_hfl_that_goes_to_the_cloud_every_time_takes_what_runs_make_of_the_bound
     assert "hfl-every" not in {row["id"] for row in alone["rows"]}
     ratio = every["airtime_seconds"]["value"] / asked["rows"][0]["airtime_seconds"]["value"]
     assert (
-        f"HFL with Ge = 1 edge round, where overlap loses, takes {ratio:.2g}x the airtime: try that first."
+        f"Try HFL with Ge = 1 edge round first: {ratio:.2g}x the airtime; overlap loses then."
         in asked["verdict"]["text"]
     )
 
@@ -1077,9 +1077,9 @@ def test_a_toss_up_with_a_gain_above_the_break_even_says_that_what_is_assumed_de
     code, out, _ = plan("overlap", "examples/coverage57.csv")
     said = " ".join(out.split())
     assert code == 0
-    assert "try that first. Overlap at Ge = 5: toss-up for airtime" in said
+    assert "overlap loses then. At Ge = 5: toss-up for airtime" in said
     share = json.loads(plan("overlap", "examples/coverage57.csv", "--json")[1])["overlap"]["gain"]["p_above_break_even"]
-    assert f"above it in {100 * share:.0f} % of draws of assumptions" in said
+    assert f"above it in {100 * share:.0f} % of drawn assumptions" in said
     assert "80 % interval" not in said  # its interval is one of 95 %
 
 
@@ -1109,8 +1109,8 @@ def test_what_is_said_of_time_beside_airtime_is_what_is_said_where_time_decides(
         assert text.partition("Ge = 5: ")[2].startswith("toss-up") == (words[one] == "toss-up")
         assert f"{words[one]} for {one} (" in f"p{text[1:]}{text}"
         assert (f" and for {other} (" if len({*words.values()}) == 1 else f", {words[other]} for {other} (") in text
-        assert ("race it before you build it" in text) == (said["race first"] in words.values())
-        assert ("HFL with Ge = 1 edge round, where overlap loses, takes 0." in text) == (words[one] != "not worth it")
+        assert ("race it before building it" in text) == (said["race first"] in words.values())
+        assert ("Try HFL with Ge = 1 edge round first: 0." in text) == (words[one] != "not worth it")
     once = json.loads(plan(*command, "--Ge", "1", "--json")[1])["verdict"]["text"]
     assert "not worth it for airtime" in once and "`recommend`" not in once
 
@@ -1122,7 +1122,7 @@ def test_what_weak_evidence_predicts_is_to_be_raced_first(plan, form: str) -> No
     words = ("overlap", "examples/coverage57.csv", "-H", "inter", "--rounds", "1000")
     _, out, _ = plan(*words, "--format", form)
     said = "predicted to be worth it for airtime (0.63x), toss-up for time (0.96x with 3 links dropped): race it before"
-    said += " you build it, as only 1 of 8 such predictions held."
+    said += " building it, as 1 of 8 such predictions held."
     assert said in " ".join(re.sub("<[^>]+>", "", out).split())
     if form == "json":
         found = json.loads(out)
