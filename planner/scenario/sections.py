@@ -12,7 +12,7 @@ from planner.data import heterogeneity
 from planner.data.heterogeneity import FromFile, Heterogeneity
 from planner.errors import ScenarioError
 from planner.io.intervals import Spread
-from planner.io.wording import join, percent, two
+from planner.io.wording import counted, join, percent, two
 from planner.scenario import availability
 from planner.scenario.fields import FOOTPRINT, ROUNDS, Order, Span
 from planner.scenario.footprint import BYTES_PER_GB, J_PER_KWH, Coefficient, Preset, Rates, of_number
@@ -51,9 +51,9 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
     if form is not None and depth is not None and depth != written.depth:
         of_nested = ", a file whose groups are in groups" if measured and written.depth > depth else ""
         raise ScenarioError(
-            f"{written.name('problem.heterogeneity')}: {form.text} is of {depth} tiers, and this fleet has "
+            f"{written.name('problem.heterogeneity')}: {form.text} is of {counted(depth, 'tier')}, and this fleet has "
             f"{written.depth}. Give {written.depth}, such as {'/'.join(['1'] * written.depth)}{of_nested}, or --tiers "
-            f"with {depth} sizes in place of --groups and --clients-per-group.",
+            f"with {counted(depth, 'size')} in place of --groups and --clients-per-group.",
             code="E002",
         )
     partial = _counts(written, measured, regrouped, known, warnings)

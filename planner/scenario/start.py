@@ -13,10 +13,11 @@ from typing import Any, Final
 from planner.errors import ScenarioError
 from planner.io.text import one_of
 from planner.io.toml_text import toml
-from planner.scenario.fields import FIELDS
+from planner.scenario.fields import FIELDS, put
 
 EXAMPLES: Final = {name: f"{name.replace('-', '_')}.toml" for name in ("phones", "hospitals", "cell-site", "regions")}
 FLEET: Final = re.compile(r"\s*([0-9]{1,7})\s*(?:x|X|\*|by|,|\s)\s*([0-9]{1,7})\s*")
+ONE_NUMBER: Final = re.compile(r"[0-9]*\.?[0-9]+", re.ASCII)
 PARAMETERS: Final = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(k|M|G|B|)\s*(?:parameters?)?\s*", re.ASCII)
 SCALES: Final = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "B": 1e9}
 BYTES: Final = 4  # of a parameter in single precision
@@ -86,6 +87,9 @@ def _shared(answer: str) -> dict[str, Any]:
 
 
 def _data(answer: str) -> dict[str, Any]:
+    if ONE_NUMBER.fullmatch(answer):
+        way = f"Write none, clients, groups, both, a file such as counts.csv, or one for each tier: {answer:.40}/1."
+        raise ScenarioError(f"data: {answer:.40} is one number, and every tier has its own. {way}", code="E022")
     if not answer.isalpha():  # a file, or numbers as --heterogeneity has them
         return {"problem.heterogeneity": checked("problem.heterogeneity", answer)}
     return {"problem.heterogeneity": KINDS[one_of(answer.lower(), tuple(KINDS), "data")]}
@@ -117,13 +121,14 @@ COMMENTS: Final = {  # of values that are asked for or assumed; those of others 
     "network.server_link.preset": "group server to the cloud",
     "compute.step_time": "mean time of a local step: measure yours",
     "problem.heterogeneity": "data that differ: iid, intra (clients), inter (groups), both, or a file of label counts",
-    "plan.objective": "what to minimise: time, traffic or rounds",
+    "plan.objective": "what to minimise: time, traffic, rounds, energy, carbon or money",
 }
 OPEN: Final = {  # what is assumed where the answer is open: values behind a comment sign
     "model.size": "44.7MB",
     "network.client_link.up": "20Mbit/s",
     "network.client_link.sharing": "per-client",
     "problem.heterogeneity": "both",
+    "plan.objective": "time",
 }
 REST: Final = {  # what else is assumed, and worth a look
     "fleet.local_steps": "2",
@@ -146,8 +151,7 @@ def written(values: Mapping[str, Any]) -> str:
             continue
         value = values.get(key)
         told, sign = (assumed[key], "# ") if value is None else (value, "")
-        number = str(told).isdecimal() and field.kind.schema.get("type") != "string"
-        line = toml({name: int(told) if number else told}).strip()
+        line = toml({name: told if field.kind.schema.get("type") == "string" else _number(told)}).strip()
         tables.setdefault(table, []).append(f"{f'{sign}{line}':<26} # {COMMENTS.get(key, field.help)}")
     lines = [
         "#:schema scenario.schema.json",
@@ -156,7 +160,21 @@ def written(values: Mapping[str, Any]) -> str:
     ]
     for table, rows in tables.items():
         lines += [*([f"\n[{table}]"] if table else []), *rows]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n" + _of_tiers(values)
+
+
+def _of_tiers(values: Mapping[str, Any]) -> str:
+    """Write what was said of tiers, whose sizes are those of ``network.tiers``; empty for nothing."""
+    said = {key: value for key, value in values.items() if key.startswith("fleet.tiers.")}
+    table: dict[str, Any] = {"fleet": {"tiers": [{} for _ in str(values.get("network.tiers")).split("/")]}}
+    for key, value in said.items():
+        put(table, key, _number(value), key)
+    return "\n# tiers, top first\n" + toml(table) if said else ""
+
+
+def _number(told: Any) -> Any:
+    """A whole number as such; all else as it was told."""
+    return int(told) if str(told).isdecimal() else told
 
 
 def example(name: str) -> dict[str, str]:

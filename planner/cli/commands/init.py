@@ -101,7 +101,8 @@ def answered(question: Question, number: int, said: Said, told: Mapping[str, obj
         ScenarioError: If it cannot, and nobody is there to ask again; or if input ends.
     """
     usual = question.unanswered()
-    if any(key in said.options for key in usual) or ("fleet.groups" in usual and sized(said, told)):
+    of_options = sized(said, told)  # which are refused before anything is asked
+    if any(key in said.options for key in usual) or ("fleet.groups" in usual and of_options):
         return {}
     if yes:
         return usual
@@ -112,7 +113,9 @@ def answered(question: Question, number: int, said: Said, told: Mapping[str, obj
         if not line:
             raise ScenarioError("init: the input ended before the last question. Add --yes, or --example hospitals.")
         try:
-            return dict(question.read(line.strip())) if line.strip() else usual
+            answer = dict(question.read(line.strip())) if line.strip() else usual
+            sized(said, {**told, **answer})  # refuses what contradicts other answers
+            return answer
         except PlannerError as error:
             if not sys.stdin.isatty():
                 sys.stderr.write("\n")

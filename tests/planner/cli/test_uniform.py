@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
 import shlex
@@ -362,6 +363,38 @@ def test_init_writes_all_that_options_say(plan) -> None:
     read = planner.load_scenario(table).known
     assert {key: read[key].value for key in asked} == asked
     assert all(read[key].origin == "given" for key in asked)
+
+
+@pytest.mark.usefixtures("unflipped", "few_draws")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--tiers 2/3/4 --set fleet.tiers.2.passes=4 --objective money --set footprint.device_hour=0.05",
+        "--tiers ring:2/star:3/ring:4 --uplink 10Mbit/s --set fleet.tiers.1.link.up=5Mbit/s",
+        "--tiers 2/3/4 --set fleet.tiers.1.link.price=0.1 --objective money",
+        "-G 3 -M 4",  # what is to be least stays open too
+    ],
+)
+def test_a_file_of_init_is_answered_as_the_options_are(plan, tmp_path: Path, monkeypatch, words: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert plan("init", *words.split(), "--yes", "-o", "a.toml")[0] == 0
+    file, options = (plan("recommend", *given, "--json") for given in (["--config", "a.toml"], words.split()))
+    assert file[0] == options[0] == 0
+    read, said = json.loads(file[1]), json.loads(options[1])
+    assert (read["rows"], read["verdict"], read["objective"]) == (said["rows"], said["verdict"], said["objective"])
+
+
+@pytest.mark.parametrize(("words", "answer"), [("", "10"), ("", "1/1/1"), ("--tiers 2/3/4", "1/1")])
+def test_an_answer_that_contradicts_others_is_asked_again(plan, monkeypatch, words: str, answer: str) -> None:
+    import io
+
+    stdin = io.StringIO(answers(answer, "both", *[""] * 5))
+    monkeypatch.setattr(stdin, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(sys, "stdin", stdin)
+    code, out, err = plan("init", *words.split(), "-o", "-")
+    assert (code, err.count("1 Which data differ")) == (0, 2)
+    assert not re.search(r"\b1 (tiers|sizes)\b", err)
+    assert tomllib.loads(out)["problem"]["heterogeneity"] == "both"
 
 
 @pytest.mark.parametrize(
