@@ -38,7 +38,6 @@ from planner.scenario.resolve import Known, Scenario
 from planner.scenario.sections import with_rates
 from planner.scenario.units import parse_duration, parse_size
 
-FAR = 2.0  # times the predictor's error: from there on what is saved is no matter of it
 MOST = 20_000  # choices that are looked at
 EVERY = 64  # numbers of a range of K or P that are all tried,
 MANY = 600  # where no more pairs come of them
@@ -234,10 +233,12 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     in_vain = allowed and shares is not None and shares[1] <= 0
     chosen = better
     if given is not None and allowed:
-        chosen = given if in_vain else _worth_it(search, given, better, best)
+        chosen = given if in_vain else _worth_it(search, given, better)
     at = search.at(chosen)
     ties = dict(zip(best, tuning.tie_numbers(best, scenario.resolution, weighed), strict=True))
     tied = _tied(search, every, chosen, given) if len(search.among) > 1 else {}
+    if chosen == given and chosen != better and not in_vain:  # what is named beside the present choice
+        better = min((better, *tied), key=lambda one: one.amount(aim))
     near = math.inf if budget.limits else error
     other = least if chosen == better != least else search.thrifty(chosen, every, given, near)
     beside = None if other == chosen else other
@@ -543,24 +544,16 @@ def _on_record_first(
     return f"{much} {aim} than {than} {where}", low < 0
 
 
-def _worth_it(search: _Search, given: Choice, better: Choice, best: Iterable[Choice]) -> Choice:
+def _worth_it(search: _Search, given: Choice, better: Choice) -> Choice:
     """What is advised: ``better`` where it saves more than the predictor's error of something, else the present choice.
 
-    The present choice is not kept where it is beaten by what takes no more in all weighed, and less by far more than
-    that error in one: then by the first of those. Nor where it has more local steps in a round than measured runs had,
-    and ``better`` has not, and takes no more in all.
+    Nor is this kept where it has more local steps in a round than measured runs had, and ``better`` has not, and takes
+    no more in all.
     """
     error, weighed, most = search.error, search.weighed, tuning.on_record(search.question)
     if given.P * given.K > most >= better.P * better.K and all(better.amount(a) <= given.amount(a) for a in weighed):
         return better
-    if error <= 1 or any(given.amount(aim) > error * better.amount(aim) for aim in weighed):
-        return better
-    beaten = []
-    for one in filter(search.budget.allows, best):
-        ratios = [given.amount(aim) / one.amount(aim) for aim in weighed if one.amount(aim) > 0]
-        if min(ratios, default=0) >= 1 and max(ratios) > FAR * error:
-            beaten.append(one)
-    return min(beaten, key=lambda one: [one.amount(aim) for aim in (search.aim, *weighed)], default=given)
+    return better if error <= 1 or any(given.amount(a) > error * better.amount(a) for a in weighed) else given
 
 
 def _verdict(
@@ -609,7 +602,7 @@ def _verdict(
         parts.append(f"{use} {_named(chosen)}: {saves}.")
         if budget.allows(given) and chosen.amount(aim) > 0:
             ratio, runner_up = Quantity(given.amount(aim) / chosen.amount(aim)), _id(given)
-    if cheaper is not None:
+    if cheaper is not None and cheaper != better:
         other = tuning.beside(aim)
         now, more = (times(cheaper.amount(one) / chosen.amount(one)) for one in (other, aim))
         close = ", within the predictor's error" * (quicker or not budget.limits)

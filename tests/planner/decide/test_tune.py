@@ -21,6 +21,7 @@ import planner
 from planner.decide import steps_and_rates, tuning
 from planner.decide.rank import recommend
 from planner.decide.steps_and_rates import Wanted, tuned
+from planner.decide.tuned import SPENT
 from planner.decide.tuning import Budget, Choice
 from planner.errors import NoAnswerError, ScenarioError
 from planner.predict.evidence import orderings, table
@@ -685,7 +686,7 @@ link = { preset = "lan" }
 """
 
 
-@pytest.mark.parametrize(("most", "doubt"), [(6, False), (10, True), (40, False)])
+@pytest.mark.parametrize(("most", "doubt"), [(6, False), (10, False), (40, False)])
 def test_a_change_is_advised_for_what_it_saves_beyond_the_error(plan, tmp_path, most: int, doubt: bool) -> None:
     """It read "use K = 10: 45 % less time, 54 % less traffic", of which the time, which decides, was in doubt."""
     file = tmp_path / "regions.toml"
@@ -1043,11 +1044,10 @@ def test_what_of_a_saving_is_within_the_error_is_said_where_another_exceeds_it(t
     file.write_text(file.read_text().replace("local_steps = 3", "local_steps = 5"))
     more = planner.tune(file)
     chosen, given = (next(row for row in more.rows if getattr(row, what)) for what in ("recommended", "given"))
-    # a choice that saves both within the error was advised, as the present one is beaten by far: now what beats it is
-    assert given.traffic_bytes / chosen.traffic_bytes > 2 * more.tune.error
-    assert given.time_seconds >= chosen.time_seconds
-    for one in (found, more):
-        assert one.verdict.text.startswith("Use ") and " % less traffic than " in one.verdict.text
+    assert chosen is given  # also where another topology takes less than a fifth of its traffic, which nobody asked for
+    others = [row for row in more.rows if row.time_seconds < given.time_seconds]
+    assert any(row.traffic_bytes < given.traffic_bytes / (2 * more.tune.error) for row in others)
+    assert found.verdict.text.startswith("Use ") and " % less traffic than " in found.verdict.text
     two = planner.tune(groups=4, clients_per_group=4)
     assert "within the predictor's error" not in two.verdict.text
 
@@ -1252,3 +1252,14 @@ def test_how_links_are_shared_is_not_asked_for_traffic() -> None:
     asked = {"G": 4, "M": 5, "heterogeneity": "both", "K": "1:8"}
     asks = {aim: any(one.asks for one in planner.tune(**asked, objective=aim).next) for aim in ("time", "traffic")}
     assert asks == {"time": True, "traffic": False}
+
+
+@pytest.mark.parametrize(("example", "objective"), [("regions", "time"), ("regions", "traffic"), ("hospitals", "time")])
+def test_a_gain_within_the_error_is_named_by_what_takes_least_and_not_advised(example: str, objective: str) -> None:
+    """Of three tiers 10 % less time were advised and 45 % less traffic were not; of two a choice was passed over."""
+    found = planner.tune(f"examples/{example}.toml", objective=objective)
+    given = next(row for row in found.rows if row.given)
+    least = min(found.rows, key=lambda row: getattr(row, SPENT[objective]))
+    assert (found.verdict.status, given.recommended) == ("not-worth-it", True)
+    assert found.verdict.runner_up == least.id
+    assert found.verdict.text.count(f"K = {least.local_steps}") == 1
