@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from planner.io.answers import KnownValue, Target
-from planner.io.wording import counted, join, names, percent, title
+from planner.io.wording import counted, input_words, join, names, percent, title
 from planner.predict.predictors import best
 from planner.predict.question import MAX_ROUNDS, Question, ceil_rounds
 from planner.scenario.fields import FOOTPRINT, METRIC, Objective
+from planner.scenario.network import link_names
 from planner.scenario.resolve import Known, Scenario
 
 TERMS = {
@@ -89,12 +90,13 @@ def about_shares(question: Question, scenario: Scenario) -> list[str]:
 
 
 def about_footprint(question: Question, *objectives: Objective) -> list[str]:
-    """Name what energy, carbon or money leave out, for want of a number."""
+    """Name what energy, carbon or money leave out, for want of a number or a price."""
     footprint, rates = question.of_a_round(question.reference).footprint, question.rates
     short = [one for one in objectives if one in FOOTPRINT and (one != "money" or (rates and rates.kwh))]
     left = footprint.unknown if footprint and short else ()
+    unpriced = _unpriced(question) if "money" in objectives else []
     if not left:
-        return []
+        return unpriced
     parts = {
         "training": ("devices that train", "footprint.training_power=5W"),
         "waiting": ("devices that wait", "footprint.idle_power=1W"),
@@ -102,7 +104,21 @@ def about_footprint(question: Question, *objectives: Objective) -> list[str]:
     }
     device = "--device phone, or " if "training" in left else ""
     what, ways = (join([parts[part][i] for part in left]) for i in (0, 1))
-    return [f"{one.capitalize()} leaves out {what}: no number is known. Give {device}--set {ways}." for one in short]
+    said = [f"{one.capitalize()} leaves out {what}: no number is known. Give {device}--set {ways}." for one in short]
+    return [*said, *unpriced]
+
+
+def _unpriced(question: Question) -> list[str]:
+    """Name links without a price where others have one, and devices without."""
+    rates, links = question.rates, link_names(question.depth)
+    if rates is None or not any(rates.gigabytes) or all(rates.gigabytes):
+        return []
+    every = [input_words(f"{link}.price").removeprefix("price of the ") for link in links]
+    left = [link for link, price in zip(every, rates.gigabytes, strict=True) if not price]
+    at, hour = "network.client_link" if question.depth == 2 else f"fleet.tiers.{question.depth}.link", ""
+    if not rates.device_hour:
+        left, hour = [*left, "device hours"], " --set footprint.device_hour=0.05"
+    return [f"Money leaves out the {join(left)}, without a price. Give those, such as --set {at}.price=0.1{hour}."]
 
 
 def by_samples(scenario: Scenario) -> bool:

@@ -97,12 +97,12 @@ class Baseline:
         return timed.varied(compute=question.compute, model_bytes=question.model_bytes).of_a_round(topology)
 
     def amount(self, objective: Objective, network: Network, rates: Rates | None = None) -> float:
-        """What it takes of an objective to the target, also by other rates; ``inf`` where that is not reached."""
+        """What it takes of an objective to the target, also by other rates; ``inf`` where not known or reached."""
         if self.question is None or not math.isfinite(self.rounds):
             return math.inf
         timed, topology = self.on(network)
         timed = timed if rates is None else timed.varied(rates=rates)
-        return ceil_rounds(self.rounds) * timed.price(topology, objective)
+        return ceil_rounds(self.rounds) * timed.price(topology, objective) or math.inf  # of 0 no price is known
 
 
 def beside(question: Question) -> tuple[Baseline, ...]:

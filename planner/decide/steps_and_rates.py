@@ -771,11 +771,11 @@ def _beyond_record(search: _Search, found: Sequence[Choice], chosen: Choice, row
         doubt = "is within the predictor's error, and " * close
         options = f"--local-steps 1:{best.K}" + (f" --group-rounds 1:{best.P}" if best.P > 1 else "")
         then = ", so that it is not advised" if close or best in found else f": {options} tries it"
-        return [f"{none}; {_beside(best, chosen)} would take {less}. That {doubt}was never checked{then}."]
+        return [f"{none}. {_beside(best, chosen)} would take {less}. That {doubt}was never checked{then}."]
     if beyond := [row for row in rows if row.group_rounds * row.local_steps > most]:
         steps = f"K = {beyond[0].local_steps}, {chosen.passes} = {beyond[0].group_rounds} has"
         steps = f"{steps} {beyond[0].steps_in_a_round:,}"
-        return [f"{none}; {steps}. What is predicted there was never checked: run it before you use it."]
+        return [f"{none}. {steps}. What is predicted there was never checked: run it before you use it."]
     return []
 
 

@@ -35,7 +35,7 @@ WRITE: Mapping[Aim, Callable[[float], str]] = {
     "traffic": format_size,
     "energy": format_energy,
     "carbon": format_mass,
-    "money": "{:,.4g} in the currency of the prices".format,
+    "money": "{:,.4g} (your currency)".format,
 }
 LIMITS = (  # what a unit is like, the part of a budget that it is of, and the dimension that is read
     (r"(?is).*co2e", "carbon", "mass"),

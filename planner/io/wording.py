@@ -9,8 +9,10 @@ from decimal import ROUND_CEILING, Context
 from hflbounds.topology import Topology, plural
 
 LINK_PARTS = {"up": "uplink", "down": "downlink", "latency": "latency", "rate": "link"}
+LINK_RATES = ("price", "energy")  # of what it carries
 NAMES = {
     **{f"{who}_link.{part}": f"{who} {word}" for who in ("client", "server") for part, word in LINK_PARTS.items()},
+    **{f"{who}_link.{part}": f"{part} of the {who} link" for who in ("client", "server") for part in LINK_RATES},
     "client_link.sharing": "link sharing",
     "server_link.sharing": "sharing of server links",
     "model_size": "model size",
@@ -44,8 +46,14 @@ def input_words(parameter: str, tiers: Sequence[str] = ()) -> str:
     ('edge servers of a region', 'region uplink')
     >>> input_words("link1.up"), input_words("link1.sharing")
     ('tier 1 uplink', 'sharing of tier 1 links')
+    >>> input_words("server_link.price"), input_words("link1.price")
+    ('price of the server link', 'price of the tier 1 link')
     """
-    if named := re.fullmatch(r"link(\d)\.(up|down|latency|rate|sharing|hop)", parameter) if not tiers else None:
+    if (
+        named := re.fullmatch(r"link(\d)\.(up|down|latency|rate|sharing|hop|price|energy)", parameter)
+        if not tiers
+        else None
+    ):
         words = NAMES[f"server_link.{named[2]}"].replace("servers", f"nodes of tier {named[1]}")
         return words.replace("server", f"tier {named[1]}")
     return _of_tier(parameter, tiers) or NAMES.get(parameter, parameter.replace("_", " "))
@@ -66,6 +74,7 @@ def _of_tier(parameter: str, tiers: Sequence[str]) -> str:
             f"P{i}": f"passes{whose}",
             f"delta{i}": f"deviation of {several(name)}",
             **{f"{link}.{part}": f"{name} {word}" for part, word in LINK_PARTS.items()},
+            **{f"{link}.{part}": f"{part} of the {name} link" for part in LINK_RATES},
         }.get(parameter)
         if found:
             return found

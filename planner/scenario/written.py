@@ -101,7 +101,7 @@ def read_written(table: Mapping[str, Any], name: Callable[[str], str]) -> Writte
         if tree.topology is not None:
             topologies = (tree.topology.id,)
             if tree.depth != (len(tiers) or 2):
-                raise _of_other_depth(tree.topology, len(tiers) or 2, values, name)
+                raise _of_other_depth(tree.topology, len(tiers) or 2, values, name, fixed=bool(tiers))
     if isinstance(values.get(PASSES), tuple):
         tiers = _passed(values, tiers, name)
     if not tiers:
@@ -157,8 +157,10 @@ def _passed(values: dict[str, Any], tiers: list[Any], name: Callable[[str], str]
     return [tiers[0], *({**tier, "passes": one} for tier, one in zip(tiers[1:], each, strict=True))]
 
 
-def _of_other_depth(one: Topology, depth: int, values: Mapping[str, Any], name: Callable[[str], str]) -> ScenarioError:
-    """Refuse a topology of other tiers than the fleet's, and name all that is to go with these."""
+def _of_other_depth(
+    one: Topology, depth: int, values: Mapping[str, Any], name: Callable[[str], str], *, fixed: bool
+) -> ScenarioError:
+    """Refuse a topology of other tiers than the fleet's, and name all that is to go with these, unless it is fixed."""
     counts = [name(tier["count"]) for tier in SHORT if tier["count"] in values]
     place = f", in place of {join(counts)}" if counts else ""
     form = values.get("problem.heterogeneity")
@@ -166,9 +168,11 @@ def _of_other_depth(one: Topology, depth: int, values: Mapping[str, Any], name: 
     keys = [key for key in OF_TWO if key in values] + ["problem.heterogeneity"] * of_two
     rest = [name(key) for key in keys if one.depth != 2 and name(key) not in counts]
     also = f"; leave out {join(rest)}, of two tiers" if rest else ""
+    way = f"Give the sizes too{place}: {'/'.join(f'{p.id}:10' for p in one.patterns)}{also}."
+    if fixed:
+        way = f"Give {depth} patterns, such as {'/'.join([one.patterns[0].id] * depth)}."
     return ScenarioError(
-        f"{name('network.tiers')}: {one.title} has {one.depth} tiers, and the fleet has {depth}. Give the sizes "
-        f"too{place}: {'/'.join(f'{p.id}:10' for p in one.patterns)}{also}."
+        f"{name('network.tiers')}: {one.title} has {one.depth} tiers, and the fleet has {depth}. {way}"
     )
 
 
@@ -317,7 +321,7 @@ def _refuse_two(values: Mapping[str, Any], name: Callable[[str], str], has: str)
             if key == "network.tiers":
                 way = "Leave it out: FedAvg beside the topologies has one tier. Or give all sizes, as 4/5/20 of three."
             if key == PASSES:
-                way = "Write the passes of all tiers below the top, such as 3/1 of three tiers."
+                way = "Write the passes of all tiers below the top, 3/1 of three tiers; `hfl-plan tune` tries ranges."
             raise ScenarioError(
                 f"{name(key)}: is about two tiers, and {has}. "
                 f"{'Leave it out, as the tiers have their counts.' if counted else way}",

@@ -219,3 +219,28 @@ def test_intervals_of_money_fit_on_the_page() -> None:
     answer = planner.recommend(**fleet, objective="money", settings={"network.client_link.price": 0.5})
     ratios = [times(row.ratio) for row in answer.ranking[1:] if row.ratio.low is not None]
     assert ratios and all(one in str(answer) for one in ratios)
+
+
+@pytest.mark.usefixtures("unflipped", "few_draws")
+@pytest.mark.parametrize(
+    ("words", "left"),
+    [
+        ("-G 12 -M 5 --set network.server_link.price=1", "client link and device hours"),
+        ("-G 12 -M 5 --set network.server_link.price=1 --set footprint.device_hour=0.05", "client link"),
+        ("--tiers 2/3/4 --set fleet.tiers.1.link.price=0.1", "server link, client link and device hours"),
+    ],
+)
+def test_money_says_first_which_links_have_no_price_and_gives_no_ratio_of_nothing(plan, words: str, left: str) -> None:
+    """FedAvg read 0x to 53x the money, as the links of clients cost nothing where nobody said their price."""
+    words = f"recommend {words} --link-sharing per-client --objective money"
+    told = json.loads(plan(*words.split(), "--json")[1])
+    assert told["warnings"][0]["text"].startswith(f"Money leaves out the {left}, without a price. Give those")
+    one_tier = [row for row in told["rows"] if row.get("baseline")]
+    paid = "device_hour" in words
+    assert [bool(row.get("money")) for row in one_tier] == [bool(row.get("ratio")) for row in one_tier] == [paid, paid]
+    assert " 0x " not in told["verdict"]["text"]
+
+
+def test_a_limit_of_money_is_in_the_currency_of_who_asks(plan) -> None:
+    words = "tune -G 3 -M 4 --set footprint.device_hour=0.05 --budget 3USD -K 1:4 -P 1"
+    assert plan(*words.split())[1].startswith("Within 3 (your currency), for the least time")

@@ -402,7 +402,7 @@ def test_what_goes_beyond_measured_runs_has_weak_evidence_and_a_warning(plan, wo
     said = " ".join(out.split())
     assert code == 0
     assert "Evidence weak: no measured run had " in said
-    assert "Warning No measured run had over 50 local steps in a round; " in said
+    assert "Warning No measured run had over 50 local steps in a round" in said
     assert recommended(asked(plan, *fleet))["steps_in_a_round"] > 50
 
 
@@ -422,7 +422,7 @@ def test_what_a_step_beyond_measured_runs_would_save_is_said(plan) -> None:
     assert 1 / (1 - saved) <= told["tune"]["error"]  # so that asking for more steps changes nothing
     assert said.endswith("That is within the predictor's error, and was never checked, so that it is not advised.")
     less = f"{counts} would take {100 * saved:.0f} % less time."
-    assert said.startswith(f"No measured run had over 50 local steps in a round; {less}")
+    assert said.startswith(f"No measured run had over 50 local steps in a round. {less}")
     assert "No measured run" not in str(asked(plan, "tune", *fleet, "-P", "1", "-K", "1:48")["warnings"])
 
 
@@ -456,7 +456,7 @@ def test_what_no_run_had_is_not_taken_for_less_than_the_error(plan, command: str
     assert taken == 50
     assert 1.02 < mine / least < 1.5
     if command == "tune":  # and it is said why
-        said = f"a round; K = 60, P = 1 would take {100 * (1 - least / mine):.0f} % less time."
+        said = f"a round. K = 60, P = 1 would take {100 * (1 - least / mine):.0f} % less time."
         assert said in answer["warnings"][0]["text"]
 
 

@@ -521,3 +521,15 @@ def test_a_title_says_that_options_replaced_the_sizes_of_its_file(tmp_path: Path
     file.write_text('title = "12 phones"\n[fleet]\ngroups = 3\nclients_per_group = 4\n')
     titles = [load(file, said).title for said in ({}, {"fleet.groups": ("--groups", 5)}, {"plan.seed": ("--seed", 1)})]
     assert titles == ["12 phones", "12 phones (other sizes)", "12 phones"]
+
+
+@pytest.mark.parametrize(
+    ("words", "way"),
+    [
+        ("recommend --config examples/regions.toml --group-rounds 1:3", "`hfl-plan tune` tries ranges"),
+        ("recommend --config examples/regions.toml --tiers ring/ring", "Give 3 patterns, such as ring/ring/ring."),
+    ],
+)
+def test_what_three_tiers_refuse_names_what_they_take(plan, words: str, way: str) -> None:
+    code, _, err = plan(*words.split())
+    assert code == 2 and way in " ".join(err.split())
