@@ -321,7 +321,8 @@ def _refuse_two(values: Mapping[str, Any], name: Callable[[str], str], has: str)
             if key == "network.tiers":
                 way = "Leave it out: FedAvg beside the topologies has one tier. Or give all sizes, as 4/5/20 of three."
             if key == PASSES:
-                way = "Write the passes of all tiers below the top, 3/1 of three tiers; `hfl-plan tune` tries ranges."
+                way = "Write the passes of all tiers below the top, such as 3/1 of three tiers."
+                way += " `hfl-plan tune` tries ranges of those of the lowest."
             raise ScenarioError(
                 f"{name(key)}: is about two tiers, and {has}. "
                 f"{'Leave it out, as the tiers have their counts.' if counted else way}",

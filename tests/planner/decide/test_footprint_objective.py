@@ -242,5 +242,5 @@ def test_money_says_first_which_links_have_no_price_and_gives_no_ratio_of_nothin
 
 
 def test_a_limit_of_money_is_in_the_currency_of_who_asks(plan) -> None:
-    words = "tune -G 3 -M 4 --set footprint.device_hour=0.05 --budget 3USD -K 1:4 -P 1"
+    words = "tune -G 3 -M 4 --set footprint.device_hour=0.05 --link-sharing per-client --budget 3USD -K 1:4 -P 1"
     assert plan(*words.split())[1].startswith("Within 3 (your currency), for the least time")

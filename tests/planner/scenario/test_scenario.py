@@ -526,7 +526,7 @@ def test_a_title_says_that_options_replaced_the_sizes_of_its_file(tmp_path: Path
 @pytest.mark.parametrize(
     ("words", "way"),
     [
-        ("recommend --config examples/regions.toml --group-rounds 1:3", "`hfl-plan tune` tries ranges"),
+        ("recommend --config examples/regions.toml --group-rounds 1:3", "`hfl-plan tune` tries ranges of those"),
         ("recommend --config examples/regions.toml --tiers ring/ring", "Give 3 patterns, such as ring/ring/ring."),
     ],
 )
