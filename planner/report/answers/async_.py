@@ -21,6 +21,7 @@ from planner.predict.evidence.claims import verdicts
 from planner.report.document import Column, Document, Table, numeric
 from planner.report.families import CLOCK, Method, amounts, guess, parts, target
 from planner.report.page import cell, count, duration, told
+from planner.report.render.table import first_that_fits
 from planner.scenario.fields import FIELDS
 from planner.scenario.sections import LINK, warnings_where_used
 from planner.scenario.units import format_duration, format_size
@@ -253,16 +254,20 @@ def _takes(best: Clocked, same: Sequence[Clocked], waiting: Clocked) -> str:
 
 
 def document(answer: Asynchronous) -> Document:
-    """Lay the answer out."""
+    """Lay the answer out, with a row less where the page has many lines."""
+    return first_that_fits(_laid(answer, most) for most in (SHOWN, SHOWN - 1))
+
+
+def _laid(answer: Asynchronous, most: int) -> Document:
     shown = list(answer.rows)
-    if len(shown) > SHOWN + 1:  # as many lines as with a line that says how many are left out
+    if len(shown) > most + 1:  # as many lines as with a line that says how many are left out
         far, best = math.inf, [row.buffer for row in shown if row.best_by_bound]
         others = (row for row in shown if row.buffer not in best)
         following = min(others, key=lambda row: row.time_seconds or far)  # which the verdict has beside the best
         ends = {id(row) for row in shown if row.best_by_bound} | {id(following), id(shown[-1])}
         named = {size: at for at, size in enumerate(answer.asynchronous["named_buffers"])}
         shown.sort(key=lambda row: (id(row) not in ends, named.get(row.buffer, far), row.time_seconds or far))
-        shown = sorted(shown[:SHOWN], key=lambda row: (-row.buffer, not row.best_by_bound))
+        shown = sorted(shown[:most], key=lambda row: (-row.buffer, not row.best_by_bound))
     limited = answer.asynchronous["max_staleness"] is not None  # then that of the table is what is limited
     rows = tuple(
         (
@@ -284,7 +289,7 @@ def document(answer: Asynchronous) -> Document:
     if (apart := answer.asynchronous["race_first_from"]) and (status := answer.verdict.status) != "unreachable":
         below, turns = ("below", "the bound decides") if status == "race-first" else ("above", "race first")
         facts.append(("Changes", f"slowest region {below} {times(apart)} -> {turns}"))
-    return told(answer, table, kind="Buffers for slow regions", facts=facts, short=len(shown) > SHOWN)
+    return told(answer, table, kind="Buffers for slow regions", facts=facts, short=len(shown) > most)
 
 
 def _data(answer: Answer) -> dict[str, Any]:
