@@ -18,10 +18,10 @@ from planner.io.answers import Evidence, NextStep, Quantity, Told, Verdict
 from planner.io.parts import field
 from planner.io.wording import counted, join, join_with_limit, percent, times
 from planner.predict.evidence.claims import verdicts
-from planner.report.document import Column, Document, Table, numeric
+from planner.report.document import COLUMNS, Column, Document, Table, numeric
 from planner.report.families import CLOCK, Method, amounts, guess, parts, target
 from planner.report.page import cell, count, duration, told
-from planner.report.render.table import first_that_fits
+from planner.report.render.table import LINES, render
 from planner.scenario.fields import FIELDS
 from planner.scenario.sections import LINK, warnings_where_used
 from planner.scenario.units import format_duration, format_size
@@ -178,8 +178,7 @@ def _verdict(found: Answer) -> Verdict:
         more = f", with {counted(rounds, 'group round')}: {times(proved.seconds / faster[1].seconds)} faster than now"
     rest = sorted((b.seconds, b.reach.bound) for b in found.buffers if b.seconds is not None and b.size != proved.size)
     ratio = Quantity(rest[0][0] / takes) if rest and takes else None
-    apart = ", by a looser bound" * (ratio is not None and rest[0][1] != proved.reach.bound)
-    than = "" if ratio is None else f"; the next best takes {times(ratio)}{apart}"
+    than = "" if ratio is None else f"; the next best takes {times(ratio)}"
     others, said = _of_other_rules(found)
     text = f"By the bound, {who}{more}{than}.{by_clock}"
     if others is not None and others < 1 - NEAR:
@@ -254,8 +253,9 @@ def _takes(best: Clocked, same: Sequence[Clocked], waiting: Clocked) -> str:
 
 
 def document(answer: Asynchronous) -> Document:
-    """Lay the answer out, with a row less where the page has many lines."""
-    return first_that_fits(_laid(answer, most) for most in (SHOWN, SHOWN - 1))
+    """Lay the answer out, with a row less where the page has too many lines."""
+    page = _laid(answer, SHOWN)
+    return page if render(page, width=COLUMNS, color=False).count("\n") <= LINES else _laid(answer, SHOWN - 1)
 
 
 def _laid(answer: Asynchronous, most: int) -> Document:

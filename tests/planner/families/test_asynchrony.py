@@ -412,7 +412,7 @@ def test_a_buffer_of_all_takes_the_rounds_of_the_synchronous_server_that_define_
         **dict.fromkeys((1, 2, 3), "hga-repaired"),
         4: "exact",
     }
-    assert "smaller buffers by another bound" in found["target"]["defined_by"]
+    assert "smaller buffers by a looser bound" in found["target"]["defined_by"]
     inside = {one["R_sub"]: one["steps"] for one in found["async"]["sub_rounds"]}
     v = {name: found["scenario"][name]["value"] for name in ("G", "M", "K", "sigma", "L", "A", "zeta", "delta")}
     v |= {"S1": v["G"], "S2": v["M"]}
