@@ -60,7 +60,7 @@ def footprint(spec: RoundSpec, cost: RoundCost, rates: Rates) -> Footprint:
     bill += [
         price.times(moved / BYTES_PER_GB)
         for moved, price in zip(cost.bytes_by_tier, rates.gigabytes[-tiers:], strict=True)
-        if price
+        if price and moved
     ]
     return Footprint(
         joules,

@@ -363,7 +363,7 @@ def _footprint(rounds: float, cost: RoundCost) -> dict[str, Any]:
         return {}
 
     def times(one: Coefficient | None) -> Quantity | None:
-        if one is None or not one.high or not math.isfinite(rounds * one.high):  # of 0 no price is known
+        if one is None or not math.isfinite(rounds * one.high):
             return None
         all_ = one.times(rounds)
         known = all_.low < all_.high

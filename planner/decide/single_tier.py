@@ -102,7 +102,7 @@ class Baseline:
             return math.inf
         timed, topology = self.on(network)
         timed = timed if rates is None else timed.varied(rates=rates)
-        return ceil_rounds(self.rounds) * timed.price(topology, objective) or math.inf  # of 0 no price is known
+        return ceil_rounds(self.rounds) * timed.price(topology, objective)
 
 
 def beside(question: Question) -> tuple[Baseline, ...]:

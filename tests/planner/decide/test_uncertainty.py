@@ -584,7 +584,7 @@ def test_what_may_settle_a_toss_up_is_said_to(error: float, said: str) -> None:
     rows = np.array([[t == "star-ring"] for t in found.topologies])
     judged = drawing.Agreement(None, None, replace(found, totals=found.totals * np.exp(rows * errors)))
     totals = {"star-star": 100.0, "star-ring": 300.0}
-    here = Standing(question, told, "rounds", totals, totals, judged)
+    here = Standing(question, told, "rounds", totals, totals, dict.fromkeys(totals, 1.0), judged)
     assert here.best == ("star-star", "star-ring")
     least = math.log(3) + math.log(2) / NormalDist().inv_cdf(0.9) * 0.9  # zeta in its upper fourth, at 10 % of it
     assert (least - NormalDist().inv_cdf(0.9) * error > math.log(1.02)) == ("may settle" in said)
