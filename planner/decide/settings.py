@@ -53,6 +53,8 @@ def with_other_words(
     """The verdict with every other word in place of one of the scenario's."""
     for parameter, now, other, moved, objective in words:
         try:
+            if math.isinf(moved.price(moved.reference, objective)):  # no price is known of it then
+                continue
             there = standing(moved, scenario, objective)
             then = there.undecided(among) if there.totals else ()
             spent = costs(Perturbed(moved), next(iter(then), None))

@@ -241,6 +241,14 @@ def test_money_says_first_which_links_have_no_price_and_gives_no_ratio_of_nothin
     assert " 0x " not in told["verdict"]["text"]
 
 
+@pytest.mark.usefixtures("few_draws")
+def test_a_setting_under_which_nothing_has_a_price_is_no_change() -> None:
+    """Without group servers their link carries nothing, and warnings of numpy came of what then costs nothing known."""
+    fleet = {"groups": 12, "clients_per_group": 5, "link_sharing": "per-client", "objective": "money"}
+    answer = planner.recommend(**fleet, settings={"network.server_link.price": 1})
+    assert answer.sensitivity and "tiers" not in {one.parameter for one in answer.sensitivity}
+
+
 def test_a_limit_of_money_is_in_the_currency_of_who_asks(plan) -> None:
     words = "tune -G 3 -M 4 --set footprint.device_hour=0.05 --link-sharing per-client --budget 3USD -K 1:4 -P 1"
     assert plan(*words.split())[1].startswith("Within 3 (your currency), for the least time")
