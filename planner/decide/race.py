@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Curves = NDArray[np.float64]
 LEVEL = 0.8  # of intervals
 NEAR = 1e-9  # relative; times that differ by less are one
+EARLY = 2  # rounds of a target, up to which fresh seeds count as they ran: what one seed says of rates is noise there
 TIE = 0.01  # of the way from the start to the leader: less is no lead
 GOOD = 0.05  # of that way: rates that lose less are good ones
 
@@ -256,8 +257,9 @@ class _Board:
         if name == reference:
             return data.Interval(value=value, low=value, high=value)
         times = self.times.get(name)
-        of = (*(self.curves[reference] if times is not None else self._as_tuned(reference)), self._tuned(reference)[0])
-        own = (*self._as_tuned(name), self._tuned(name)[times is not None])
+        fresh = self._as_tuned if n > EARLY else self.every.__getitem__
+        of = (*(self.curves[reference] if times is not None else fresh(reference)), self._tuned(reference)[0])
+        own = (*fresh(name), self._tuned(name)[times is not None])
         each = []
         for usual, curve in zip(map(kept, of), map(never_rising, own), strict=True):
             per = 1.0 if times is not None else rounds_like(usual, usual, n) or math.nan  # without any gain

@@ -126,3 +126,20 @@ def test_rates_that_other_seeds_lose_count_in_no_round_and_are_named() -> None:
     assert (
         said == "Ring-Ring ended above its start with other seeds at rate 0.4, the best of one seed, so it ran at 0.2."
     )
+
+
+def test_fresh_seeds_count_at_the_best_rate_for_a_round_beyond_the_first_two() -> None:
+    """Their rate is that of the end: an early target had intervals as wide as the rates differ there."""
+
+    def widths(*, quick: bool) -> dict[int, float]:
+        found = board(8, star_star=[0.4, 0.4, 0.4, 0.4], ring_ring=[0.2, 0.2, 0.2, 0.2])
+        early = np.array([1.0, 0.6, 0.5, 0.45, 0.4, 0.38, 0.36, 0.34, 0.32])  # better than the other rate up to round 6
+        if quick:
+            found.raced.lanes["ring-ring"].tried[1.6] = {8: early}
+        ratios = {target.reference_rounds: target.ratios["ring-ring"] for target in found.targets()}
+        return {n: float(np.log(ratio.high / ratio.value)) for n, ratio in ratios.items()}
+
+    usual, moved = widths(quick=False), widths(quick=True)
+    assert set(usual) == {1, 2, 4, 8}
+    assert moved[4] == pytest.approx(usual[4]) == pytest.approx(usual[8])  # the least on record, as seeds are alike
+    assert moved[1] > 1.5 * usual[1] and moved[2] > 1.5 * usual[2]  # where one seed says little of rates
