@@ -218,7 +218,8 @@ class Piloted(Predictor):
         if not self._beyond(rounds):
             ends = {t: one.final.value for t in question.topologies if (one := self._runner(t)) and one.final}
             lost = [t for t, end in ends.items() if self._cost(end) > self._cost(self.pilot.start)]
-            others = [t for t in ends if t not in lost and self._left(t, goal)]
+            own = {self.pilot.reference} if rounds > last - 1 else set()  # the target is where it ended
+            others = [t for t in ends if t not in {*lost, *own} and self._left(t, goal)]
             said = []
             if lost:
                 said.append(

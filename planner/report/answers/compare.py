@@ -332,8 +332,8 @@ def _facts(answer: Compared, listed: int) -> Iterator[tuple[str, str]]:
     cases = [_by_case(side["verdict"]) for side in sides]
     if len(cases[0]) > 1 and cases[0].keys() == cases[1].keys():
         for name, before in cases[0].items():
-            was, now = choice(before), choice(cases[1][name])
-            yield _first(name), was if was == now else f"{was} -> {now}"
+            was, now = choice(before), choice(after := cases[1][name])
+            yield _first(name), was if turn(before) == turn(after) else f"{was} -> {now}"
         return
     for side in sides if answer.rows else sides[:1]:
         said = side["verdict"]["text"].partition(". ")[0]

@@ -13,7 +13,18 @@ from planner.decide.sensitivity import Change, Flips, lasts_until
 from planner.decide.settings import Setting
 from planner.io.answers import Verdict
 from planner.io.listings import Listing, listing
-from planner.io.wording import counted, join, join_with_limit, names_or, one_of, percent, share, times, title
+from planner.io.wording import (
+    counted,
+    join,
+    join_with_limit,
+    names_or,
+    one_of,
+    percent,
+    share,
+    target_option,
+    times,
+    title,
+)
 from planner.io.wording import names as join_names
 from planner.report.document import COLUMNS as WIDE
 from planner.report.document import Cell, Column, Document, Figure, Section, Sentences, Table, numeric
@@ -186,7 +197,8 @@ def _held(answer: Flips) -> Iterator[tuple[str, str]]:
     if answer.tier_names:  # the names of all are many words
         held, moving = (held and ("counts",)), (moving[:1] and ("sigma and deviations",))
     aim = None if answer.target is None else answer.target.value
-    value = "its present value" if aim is None else f"{aim:.3g}, as now"
+    typed = f"{aim:.3g}" if answer.metric == "accuracy" or aim is None else target_option(aim)
+    value = "its present value" if aim is None else f"{typed}, as now"
     one = [len(some) == 1 and not answer.tier_names for some in (held, moving)]
     said = [f"{', '.join(held)} {'is' if one[0] else 'are'} followed at {value}"] * bool(held)
     said += [f"{', '.join(moving)} move{'s' * one[1]} it"] * bool(moving)
