@@ -49,9 +49,7 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
     form = written.get("problem.heterogeneity")
     measured, depth, named = (form.measured, form.depth, form.text) if form else (None, None, "")
     if form is not None and depth is not None and depth != written.depth:
-        of_nested = (
-            ", a file whose groups are in groups (a column for each tier)" if measured and written.depth > depth else ""
-        )
+        of_nested = ", a file with a column for each tier" if measured and written.depth > depth else ""
         raise ScenarioError(
             f"{written.name('problem.heterogeneity')}: {form.text} is of {counted(depth, 'tier')}, and this fleet has "
             f"{written.depth}. Give {written.depth}, such as {'/'.join(['1'] * written.depth)}{of_nested}, or --tiers "

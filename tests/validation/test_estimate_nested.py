@@ -429,7 +429,11 @@ def test_hooks_and_scenarios_of_other_depths_are_refused(
     for words, fact, way in (
         (("--heterogeneity", three, "-G", 2, "-M", 6), "profile.json has 3", "Leave it out"),
         (("--heterogeneity", three, "--tiers", "ring:2/star:6"), "is of 3 tiers, and this fleet has 2", "Give 2"),
-        (("--heterogeneity", two, "--tiers", "2/3/2"), "is of 2 tiers, and this fleet has 3", "groups are in groups"),
+        (
+            ("--heterogeneity", two, "--tiers", "2/3/2"),
+            "is of 2 tiers, and this fleet has 3",
+            "a file with a column for each tier",
+        ),
     ):
         code, out, err = plan("recommend", *words)
         assert (code, out) == (2, "") and fact in err and way in " ".join(err.split()), err
