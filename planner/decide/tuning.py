@@ -310,7 +310,7 @@ def front(found: Iterable[Choice], weighed: Sequence[Aim] = ("time", "traffic"))
 def recommended(best: Sequence[Choice], aim: Aim, budget: Budget, resolution: float, *, way: str = "") -> Choice:
     """The choice with the least of the aim within the budget; of those that tie in it, the least time times traffic.
 
-    Or the least of that of the two which is not the aim.
+    Where the aim is one of these, the least of the other.
 
     ``best`` is a front: what is not on it is beaten within any budget by something that is. A ``way`` to more choices
     is named where none is within it.
