@@ -331,9 +331,13 @@ def _facts(answer: Compared, listed: int) -> Iterator[tuple[str, str]]:
     yield from _certain(answer)
     cases = [_by_case(side["verdict"]) for side in sides]
     if len(cases[0]) > 1 and cases[0].keys() == cases[1].keys():
+        names_of: dict[tuple[str, str], list[str]] = {}
         for name, before in cases[0].items():
             was, now = choice(before), choice(after := cases[1][name])
-            yield _first(name), was if turn(before) == turn(after) else f"{was} -> {now}"
+            text = was if turn(before) == turn(after) else f"{was} -> {now}"
+            names_of.setdefault((text, name.partition("(")[2]), []).append(name)  # own and shared links apart
+        for (text, _), names in names_of.items():
+            yield _first(", ".join(names)), text
         return
     for side in sides if answer.rows else sides[:1]:
         said = side["verdict"]["text"].partition(". ")[0]
