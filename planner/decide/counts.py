@@ -450,17 +450,15 @@ def _chosen(found: _Search, *, short: bool = False) -> str:
     """The counts that are taken, and the numbers of groups between which predictions cannot decide."""
     taken, level = found.taken, found.level
     first = next(plan for plan in found.order if found.groups(plan) in level)
-    said = ", ".join(found.counts(taken))
+    groups, *steps = found.counts(taken)
     if len(level) == 1:
-        return said
+        return ", ".join((groups, *steps))
     span = f"{level[0]:,} or {level[-1]:,}" if len(level) == 2 else f"{level[0]:,} to {level[-1]:,}"
-    if short:
-        return f"{said} ({span} tie)"
     more, scenario = "", found.scenarios[taken.division]
-    if first.total * (1 + scenario.resolution) < taken.total:
+    if first.total * (1 + scenario.resolution) < taken.total and not short:
         less = f"{times(first.total / taken.total)} the {scenario.objective}"
-        more = f" ({found.groups(first):,} groups: {less}, within the predictor's error)"
-    return f"{said}, the fewest of a toss-up of {span}{more}"
+        more = f"; {found.groups(first):,} groups: {less}, within the predictor's error"
+    return ", ".join((f"{groups} ({span} tie{more})", *steps))
 
 
 def _own(scenario: Scenario) -> dict[str, int]:

@@ -295,9 +295,19 @@ def single(here: Standing, beside: Sequence[Baseline | Clocked]) -> Verdict:
         runner_up=runner_up,
         ratio=here.ratio(runner_up) if runner_up else None,
         confidence=here.confidence,
+        least_traffic=_least_traffic(here),
         baseline=faster(here.question, here.scenario, here.objective, beside, here.least, here.best),
     )
     return found.replaced(text=_in_a_case(found, here))
+
+
+def _least_traffic(here: Standing) -> tuple[str, ...]:
+    """One or two of a toss-up by time, of which one moves the least, as far as can be told; empty where more may."""
+    each = algorithms(here.question, here.best)
+    if here.objective not in CLOCKED or here.scenario.objective_open or len(each) == 1:
+        return ()
+    found = standing(here.question, here.scenario, "traffic").undecided(each)
+    return found if len(found) < min(len(each), 3) else ()
 
 
 def faster(
@@ -385,6 +395,8 @@ def _in_a_case(found: Verdict, here: Standing) -> str:
     if found.status == "best" and len(found.best) > 1:
         first, lead, rest = said.partition(",")
         said = f"{first}, the same algorithm as {names_or(found.best[1:])}{lead}{rest}"
+    if len(found.least_traffic) == 1:
+        said += f"; least traffic: {names_or(found.least_traffic)}"
     if here.scenario.objective_open:  # the case names the objective
         said = said.replace(f" {here.objective} than ", " than ")
     if found.status == "best" and found.confidence is not None:
@@ -456,6 +468,8 @@ def _sentence(
             parts.append(f"{title(found.best[0])} leads.")
         elif here.doubted and len(here.best) > 1 and here._told(here.best[1], here.best[0]):
             parts.append(f"{title(found.best[0])} leads, but too few such first choices on record were right.")
+        if found.least_traffic:
+            parts.append(f"Least traffic of these: {names_or(found.least_traffic)}.")
     else:
         first, lead, rest = _choice(found, here, lambda ratio: ratio).partition(",")
         parts = [f"Use {first} for {by}{':' if lead else ''}{rest}."]

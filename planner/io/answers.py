@@ -169,6 +169,9 @@ class Verdict(Part):
         default=None,
     )
     baseline: Faster | None = field("the best baseline where it takes less than the best row", default=None)
+    least_traffic: tuple[str, ...] = field(
+        "ids of one or two of a toss-up by time, of which one moves the least; empty where more may", default=()
+    )
     text: Text = ""
 
 

@@ -188,6 +188,11 @@ def choice(verdict: Verdict) -> str:
     return names_or(verdict.best) if verdict.best else verdict.status
 
 
+def _any_of(verdict: Verdict) -> str:
+    """Say a verdict as a fact of few words, in which several are a toss-up."""
+    return choice(verdict).removeprefix("a toss-up of ").removeprefix("a ")
+
+
 def _by_case(verdict: Mapping[str, Any], at: str = "") -> dict[str, Verdict]:
     """The verdicts that one in JSON holds, by their names: ``time (own links)``, ``rounds``; "" for one alone."""
     found: dict[str, Verdict] = {}
@@ -333,7 +338,7 @@ def _facts(answer: Compared, listed: int) -> Iterator[tuple[str, str]]:
     if len(cases[0]) > 1 and cases[0].keys() == cases[1].keys():
         names_of: dict[tuple[str, str], list[str]] = {}
         for name, before in cases[0].items():
-            was, now = choice(before), choice(after := cases[1][name])
+            was, now = _any_of(before), _any_of(after := cases[1][name])
             text = was if turn(before) == turn(after) else f"{was} -> {now}"
             names_of.setdefault((text, name.partition("(")[2]), []).append(name)  # own and shared links apart
         for (text, _), names in names_of.items():

@@ -455,7 +455,7 @@ def test_a_setting_under_which_the_leader_of_a_toss_up_is_alone_decides_nothing(
     assert next(row.best_beyond for row in found.rows if row.break_even == "random") == ("star-star",)
     assert (found.verdict.status, found.verdict.best) == ("toss-up", ranked.verdict.best)
     assert ranked.verdict.best[0] == "star-star"
-    assert found.verdict.text.endswith(ranked.verdict.text.partition("leads. ")[2])  # one tier beside it
+    assert found.verdict.text.endswith(ranked.verdict.text.partition("of these: Ring-Star. ")[2])  # one tier beside it
 
 
 @pytest.mark.usefixtures("settings_alone", "all_draws")

@@ -682,7 +682,7 @@ def test_the_number_of_groups_is_told_for_own_and_for_shared_links(
     words = ("--clients", "60", "-H", "both", "--json")
     found = json.loads(plan(*words)[1])
     own, shared = (json.loads(plan(*words, "--link-sharing", mode)[1]) for mode in ("per-client", "per-server"))
-    taken = [one["verdict"]["text"].lower().partition("take ")[2].partition(", ")[0] for one in (own, shared)]
+    taken = [one["verdict"]["text"].lower().partition("take ")[2].partition(" (")[0] for one in (own, shared)]
     assert (taken[0] != taken[1], taken[1]) == (True, "20 groups of 3")
     for case, groups, alone in zip(found["verdict"]["cases"], taken, (own, shared), strict=True):
         assert case["text"].removeprefix("one tier, FedAvg; else ").startswith(f"{groups} (")
@@ -708,19 +708,17 @@ def test_divisions_within_the_error_of_the_predictor_are_a_toss_up(
     predicted = json.loads(plan(*words)[1])
     real = [one for one in predicted["recommend"]["divisions"] if 1 < one["groups"] < 60]  # others are one tier
     near = [one["groups"] for one in real if one["time_seconds"] <= 1.02 * min(o["time_seconds"] for o in real)]
-    span = re.search(r"the fewest of a toss-up of (\d+) (?:to|or) (\d+)", predicted["verdict"]["text"])
+    span = re.search(r"\((\d+) (?:to|or) (\d+) tie;", predicted["verdict"]["text"])
     assert int(span[1]) <= min(near) <= max(near) <= int(span[2])
     assert predicted["scenario"]["G"]["value"] == int(span[1]) < min(near)
     taken = next(one for one in predicted["recommend"]["divisions"] if one["groups"] == int(span[1]))
     first = min(real, key=lambda one: one["time_seconds"])
-    less = f"({first['groups']} groups: {first['time_seconds'] / taken['time_seconds']:.2g}x the time, within the pre"
+    less = f"; {first['groups']} groups: {first['time_seconds'] / taken['time_seconds']:.2g}x the time, within the pre"
     assert less in predicted["verdict"]["text"]
     proved = json.loads(plan(*words, "--predictor", "bound", "--metric", "gradient")[1])
     rows = [one for one in proved["recommend"]["divisions"] if one["time_seconds"] is not None]
     least = min(one["time_seconds"] for one in rows)
-    assert ("the fewest of a toss-up" in proved["verdict"]["text"]) == (
-        sum(one["time_seconds"] <= 1.02 * least for one in rows) > 1
-    )
+    assert (" tie)" in proved["verdict"]["text"]) == (sum(one["time_seconds"] <= 1.02 * least for one in rows) > 1)
 
 
 @pytest.mark.usefixtures("unflipped", "few_draws")

@@ -282,3 +282,16 @@ def test_a_case_with_one_best_topology_has_no_mark_of_a_toss_up() -> None:
     page = render("table", document(answer.replaced(rows=alone)))
     [line] = [line for line in page.splitlines() if line.startswith(f"{title(first)} ")]
     assert re.findall(r"\d+x\S*", line)[0] == "1x" and "= toss-up" in page
+
+
+@pytest.mark.parametrize(("config", "said"), [("hospitals", True), ("cell_site", False), ("phones", False)])
+@pytest.mark.usefixtures("unflipped", "all_draws")
+def test_a_toss_up_by_time_names_which_of_it_move_least(config: str, said: bool) -> None:
+    """A toss-up told nobody what to do: of topologies that may take as long, some move a sixth of the data."""
+    answer = planner.recommend(f"examples/{config}.toml")
+    least = answer.verdict.least_traffic
+    assert bool(least) == said
+    assert ("Least traffic of these: Star-Ring or Ring-Star." in answer.verdict.text) == said
+    moved = {row.id: float(row.traffic_bytes) for row in answer.ranking if row.id in answer.verdict.best}
+    assert set(least) <= set(answer.verdict.best)
+    assert not said or max(moved[one] for one in least) < min(moved[one] for one in moved if one not in least)
