@@ -43,7 +43,7 @@ import numpy.typing as npt
 from predictor_record import ordered
 
 from planner.data import heterogeneity
-from planner.data.race_curves import pace
+from planner.data.race_curves import continued, kept
 from planner.predict.evidence import predictor_record
 from planner.predict.evidence.orderings import REAL
 from planner.predict.predictors import predictors, spectrum
@@ -548,14 +548,15 @@ RACED, LONGER = 8, 3  # rounds of a pilot; a run counts that went on so many tim
 
 
 def further(curves: Curves, quantity: str, far: int) -> Iterator[float]:
-    """Rounds of Star-Star over those that its first rounds tell, continued as a power, with other noise.
+    """Rounds of Star-Star over those that the first rounds of all topologies tell, with other noise.
 
     Where they tell ``far`` times as many as raced; infinite where it was over `LONGER` times as many.
     """
     seeds = [np.minimum.accumulate(one) for one in curves.best[quantity, curves.topologies[0]]]
-    for raced, other in zip(seeds, seeds[1:] + seeds[:1], strict=True):
-        said, curve = far * RACED, raced[: RACED + 1]
-        target = curve[-1] * far ** -pace(curve)
+    for seed, other in enumerate(seeds[1:] + seeds[:1]):
+        curve, *others = (kept(curves.best[quantity, topology][seed][: RACED + 1]) for topology in curves.topologies)
+        said = far * RACED
+        target = continued(curve, others).value_at(said)
         if curves.rounds[-1] >= LONGER * said and curve[-1] > 0:
             off = crossing(curves.rounds, other, target) / said if other[-1] <= target else math.inf
             yield off if off <= LONGER else math.inf

@@ -8,13 +8,16 @@ that passes another's level within its first round is told apart from one that j
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 SAME = 1e-12  # logarithms that differ by less are one: a level that a curve had is read back from its logarithm
 STILL = 0.1  # the pace of a curve whose end tells none
+LOWEST = 1e-12  # of a curve that is continued
+FURTHEST = 100  # times the rounds that raced; docs/real-data.md has orders change between 20 and 200
 Curve = Sequence[float] | NDArray[np.float64]
 
 
@@ -81,6 +84,57 @@ def rounds_like(reference: Curve, curve: Curve, rounds: float, times: Curve | No
     last = len(curve) - 1 if times is None else float(times[-1])
     gained = crossing(reference, float(curve[-1]))
     return math.inf if gained == 0 else min(rounds, crossing(reference, level)) * last / gained
+
+
+@dataclass(frozen=True)
+class Continued:
+    """The curve of a reference, and how it goes on.
+
+    Attributes:
+        curve: from the start on; beyond the rounds that raced as topologies had it that were quicker, slowed down by
+            their ratios at its end.
+        pace: minus the power of the rounds at which it falls from there on, that of the quickest.
+    """
+
+    curve: Curve
+    pace: float
+
+    def rounds_to(self, level: float) -> float:
+        """Rounds to a level, infinite to one that is not above 0 and was not met."""
+        found = crossing(self.curve, level)
+        if math.isfinite(found) or level <= 0:
+            return found
+        with np.errstate(over="ignore"):  # close to where it stands still no number of rounds is enough
+            return float((len(self.curve) - 1) * np.float64(max(self.curve[-1], LOWEST) / level) ** (1 / self.pace))
+
+    def value_at(self, rounds: float) -> float:
+        """What it has after so many rounds."""
+        last = len(self.curve) - 1
+        if rounds <= last:
+            return value_at(self.curve, rounds)
+        return float(max(self.curve[-1], LOWEST) * (rounds / last) ** -self.pace)
+
+
+def ratio(reference: Curve, curve: Curve) -> float:
+    """Rounds of a curve over those of the reference, at the end of both."""
+    last = len(reference) - 1
+    return rounds_like(reference, curve, last) / (rounds_like(reference, reference, last) or last)
+
+
+def continued(reference: Curve, others: Iterable[Curve]) -> Continued:
+    """Continue a curve by the others that raced, of which some came further in as many rounds.
+
+    On runs of real data this told the rounds of the reference nearer than its own curve, continued as a power
+    (docs/evidence/real-rounds.md).
+    """
+    last = len(reference) - 1
+    ahead = [(number, curve) for curve in others if 0 < (number := ratio(reference, curve)) < 1]
+    least, quickest = min(ahead, key=lambda pair: pair[0], default=(1.0, reference))
+    found = [*map(float, reference)]
+    for n in range(last + 1, int(last * min(1 / least, FURTHEST)) + 1):
+        there = [value_at(curve, n * number) for number, curve in ahead if n * number <= last]
+        found.append(min(found[-1], math.exp(sum(math.log(max(one, LOWEST)) for one in there) / len(there))))
+    return Continued(found, pace(quickest))
 
 
 def _scaled(curve: Curve) -> tuple[NDArray[np.float64], Callable[[float], float]]:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hflbounds.topology import branches
+from planner.data.race_curves import FURTHEST
 from planner.errors import ScenarioError
 from planner.io.wording import join, title
-from planner.predict.predictors.piloted import FURTHEST, NEAR, Piloted
+from planner.predict.predictors.piloted import NEAR, Piloted
 
 if TYPE_CHECKING:
     from planner.data.pilot import Fleet, Pilot

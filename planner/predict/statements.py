@@ -52,6 +52,7 @@ class ScaleOnRecord(Part):
     of: int = field("cases: a setting, a topology and a target; beyond a pilot a setting and its noise")
     best_low: float = field("the same with a profile that says how the loss falls; of a pilot its own")
     best_high: float | None
+    mixed: bool = field("whether other rounds were measured, by the pilot", default=False)
     beyond: str = field("what here is beyond all of these, so that rounds may be farther off", default="")
 
     @property
@@ -63,7 +64,8 @@ class ScaleOnRecord(Part):
         """Say it of rounds that are predicted."""
         own, best = (self.low, self.high), (self.best_low, self.best_high)
         these, known = (f"{times(low)} to {'over 3x' if high is None else times(high)}" for low, high in (own, best))
-        said = f"80 % of measured runs took {these} the rounds shown"
+        shown = "marked ~" if self.mixed else "shown"
+        said = f"80 % of measured runs took {these} the rounds {shown}"
         if self.beyond:
             return f"{said}, and none differed so much"
         return said if own == best else f"{said}; {known} with a profile"

@@ -170,10 +170,12 @@ def _beyond_a_pilot(question: Question) -> ScaleOnRecord | None:
         return None
     rows = rows_of(BEYOND, metric=question.metric)
     row = [row for row in rows if float(row["times"]) <= far or row is rows[0]][-1]
-    off = {name: float(row[name]) ** math.log(far, float(row["times"])) for name in ("low", "median", "high")}
-    high = off.pop("high")
+    power = math.log(far, float(row["times"]))
+    low, median, high = (float(row[name]) ** power for name in ("low", "median", "high"))
     known = None if math.isinf(high) else high
-    return ScaleOnRecord(**off, high=known, of=int(row["rows"]), best_low=off["low"], best_high=known)
+    mixed = any(question.predictor.raced(question, topology) for topology in question.topologies)
+    of = int(row["rows"])
+    return ScaleOnRecord(low=low, median=median, high=known, of=of, best_low=low, best_high=known, mixed=mixed)
 
 
 def of_steps(

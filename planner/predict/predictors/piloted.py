@@ -1,8 +1,9 @@
 """Rounds that a pilot measured on the user's own model and data, and what is made of them further on.
 
-Within the rounds that raced, a topology takes as many rounds as its measured curve does to where the reference's is
-after the rounds asked about. Beyond, the ratio of the last round is kept: on runs of real data that were not the
-pilot's, growing it as a predictor does named the best topology less often. Constants of the losses change nothing, as
+A topology takes as many rounds as its measured curve does to where the reference's is after the rounds asked about.
+Where the reference did not come that far, its curve goes on as those had it that did; where the topology itself did
+not, the ratio of the last round is kept: on runs of real data that were not the pilot's, growing it as a predictor does
+named the best topology less often. Constants of the losses change nothing, as
 they were in what was measured. Other counts, which only searches ask about, move the rounds as the predictor beneath
 has it. `planner.predict.pilot` makes one of these for a question; it has no id of its own among the predictors.
 """
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from planner.data.pilot import Beside
-from planner.data.race_curves import crossing, pace, rounds_like, value_at
+from planner.data.race_curves import FURTHEST, Continued, continued, crossing, ratio, rounds_like, value_at
 from planner.io.wording import counted, names, percent, title
 from planner.predict.predictors.base import LITTLE, Predictor, Quantity
 
@@ -36,8 +37,6 @@ MIXED = (
     "In an order that mixes groups, as it is predicted without a pilot, `hfl-plan pilot ... --systems trees,one-tier` "
     "races it now."
 )
-LOWEST = 1e-12  # of a curve that is continued
-FURTHEST = 100  # times the rounds of a pilot; docs/real-data.md has orders change between 20 and 200
 
 
 def between(metric: str, seeds: int) -> float:
@@ -75,7 +74,7 @@ class Piloted(Predictor):
 
     def rounds_to(self, question: Question, topology: str, target: Any, values: Mapping[str, Any]) -> Any:
         """Rounds after which the curve is at the target."""
-        found = self._each(target, lambda goal: self._rounds(topology, self._like(goal)))
+        found = self._each(target, lambda goal: self._rounds(topology, goal))
         moved = self._moved(question, values)
         return found * self._factor(question, topology, target, values) if moved else found
 
@@ -87,16 +86,18 @@ class Piloted(Predictor):
         runner = system if own is not None else self._by_another_name(system)
         if runner is None or self._moved(question, question.values):
             return None
-        return self._rounds(runner, self._like(float(question.goal())))
+        return self._rounds(runner, float(question.goal()))
 
     def raced(self, question: Question, system: str) -> bool:
-        """Whether the target lies within the pilot's curves of this system itself and of the reference."""
-        own, like = self._runner(system), self._like(float(question.goal()))
-        if own is None or self._beyond(like) or self._moved(question, question.values):
+        """Whether the target lies within the pilot's curve of this system, and of the reference where that tells it."""
+        own, goal = self._runner(system), float(question.goal())
+        like = self._like(goal)
+        told = question.target is not None or not self._beyond(like)
+        if own is None or not told or self._moved(question, question.values):
             return False
         if isinstance(own, Beside) and own.times:
             return self._tasks(own, like) <= own.times[-1] * (1 + NEAR)
-        return not self._beyond(self._rounds(system, like))
+        return not self._beyond(self._rounds(system, goal))
 
     def extrapolated(self, question: Question) -> float:
         """Rounds of the reference to the target over those that raced."""
@@ -157,10 +158,11 @@ class Piloted(Predictor):
             return None
         return ([*runner.rates, runner.rate][min(math.ceil(rounds), len(runner.rates))]) * runner.chain
 
-    def spread(self, topology: str, rounds: float) -> float:
+    def spread(self, topology: str, rounds: float, *, raced: bool = False) -> float:
         """Standard deviation of the logarithm of rounds relative to the reference's, also of a system beside.
 
-        Seeds tell it at the target of the pilot whose rounds of the reference are the nearest.
+        Seeds tell it at the target of the pilot whose rounds of the reference are the nearest; ratios beyond the pilot
+        add to it where the topology itself did not come that far.
         """
         runner = self._runner(topology)
         if runner is None or runner.id == self.pilot.reference:
@@ -173,13 +175,27 @@ class Piloted(Predictor):
             seeds = max(seeds, math.log(there.high / there.value) / NORMAL)  # earlier pilots have their seeds' alone
         elif there is not None and compared > 1:  # some seed was never there
             seeds = MISSED
-        return math.hypot(seeds, WIDENING * math.log(max(rounds / self.pilot.rounds, 1.0), 3))
+        return seeds if raced else math.hypot(seeds, self._further(rounds))
+
+    def _further(self, rounds: float) -> float:
+        """Standard deviation of the logarithm of rounds by how far beyond the pilot they are."""
+        return WIDENING * math.log(max(rounds / self.pilot.rounds, 1.0), 3)
 
     def errors(self, question: Question) -> Callable[[np.random.Generator, int], Any]:
-        """Draws of the logarithms of how far rounds are off: lognormal, by seeds and by rounds beyond the pilot."""
+        """Draws of the logarithms of how far rounds are off: lognormal, by seeds and by rounds beyond the pilot.
+
+        Where some came to the target and the reference did not, its rounds are as uncertain, and with them all others.
+        """
         rounds = self._like(float(question.goal()))
-        spreads = np.array([[self.spread(topology, rounds)] for topology in question.topologies])
-        return lambda rng, number: spreads * rng.standard_normal((len(spreads), number))
+        raced = {topology: self.raced(question, topology) for topology in question.topologies}
+        spreads = np.array([[self.spread(topology, rounds, raced=one)] for topology, one in raced.items()])
+        common = np.array([[self._further(rounds) * (any(raced.values()) and not one)] for one in raced.values()])
+
+        def draw(rng: np.random.Generator, number: int) -> Any:
+            own = spreads * rng.standard_normal((len(spreads), number))
+            return own + common * rng.standard_normal(number) if common.any() else own
+
+        return draw
 
     def notes(self, question: Question) -> tuple[str, ...]:
         """What the rounds stand on, and which systems have those of another."""
@@ -234,11 +250,12 @@ class Piloted(Predictor):
             return tuple(said)
         if rounds < LITTLE * last:
             return ()
-        far = math.expm1(WIDENING * math.log(rounds / last, 3))
+        far = math.expm1(self._further(rounds))
+        marked = " marked ~" * any(self.raced(question, topology) for topology in question.topologies)
         return (
-            f"Rounds are extrapolated {rounds / last:.3g}-fold beyond the pilot's {last} rounds, adding an error of "
-            f"about {percent(far)}. That is of their ratios, which are those of its last round; `hfl-plan pilot ... "
-            f"--rounds {math.ceil(rounds)}` sees that far.",
+            f"Rounds{marked} are extrapolated {rounds / last:.3g}-fold beyond the pilot's {last} rounds, adding an "
+            f"error of about {percent(far)}. That is of their ratios, which are those of its last round; `hfl-plan "
+            f"pilot ... --rounds {math.ceil(rounds)}` sees that far.",
         )
 
     def _cost(self, value: float) -> float:
@@ -260,41 +277,34 @@ class Piloted(Predictor):
         return bool(after) and min(after) <= goal < after[-1]
 
     @cached_property
-    def _pace(self) -> float:
-        return pace(self._curve(self.pilot.reference))
+    def _reference(self) -> Continued:
+        trees = (self._curve(one.id) for one in self.pilot.topologies if one.envelope)
+        return continued(self._curve(self.pilot.reference), trees)
 
     def _like(self, goal: float) -> float:
-        """Rounds of the reference to a value, those beyond the pilot's on its curve continued as a power."""
-        curve = self._curve(self.pilot.reference)
-        within = crossing(curve, goal)
-        if math.isfinite(within) or goal <= 0:
-            return within
-        with np.errstate(over="ignore"):  # close to where it stands still no number of rounds is enough
-            return float(self.pilot.rounds * np.float64(max(curve[-1], LOWEST) / goal) ** (1 / self._pace))
+        """Rounds of the reference to a value, also beyond the pilot."""
+        return self._reference.rounds_to(goal)
 
     def _value(self, topology: str, rounds: float) -> float:
         if self._runner(topology) is None:
             return math.inf
         if rounds <= self.pilot.rounds:
             return value_at(self._curve(topology), rounds)
-        like, last = rounds / self._ratio(topology), self.pilot.rounds
-        curve = self._curve(self.pilot.reference)
-        if like <= last:
-            return value_at(curve, like)
-        return float(max(curve[-1], LOWEST) * (like / last) ** -self._pace)
+        return self._reference.value_at(rounds / self._ratio(topology))
 
     def _ratio(self, topology: str) -> float:
         """Rounds over the reference's at the pilot's last round."""
-        last, of = self.pilot.rounds, self._curve(self.pilot.reference)
-        return rounds_like(of, self._curve(topology), last) / (rounds_like(of, of, last) or last)
+        return ratio(self._curve(self.pilot.reference), self._curve(topology))
 
-    def _rounds(self, topology: str, like: float) -> float:
-        """Rounds to where the reference is after so many."""
+    def _rounds(self, topology: str, goal: float) -> float:
+        """Rounds to a value."""
+        like = self._like(goal)
         if self._runner(topology) is None or not math.isfinite(like):
             return math.inf
-        if like <= self.pilot.rounds:
+        if not self._beyond(like):
             return rounds_like(self._curve(self.pilot.reference), self._curve(topology), like)
-        return like * self._ratio(topology)
+        own = math.inf if topology == self.pilot.reference else crossing(self._curve(topology), goal)
+        return own if math.isfinite(own) else like * self._ratio(topology)
 
     @staticmethod
     def _each(wanted: Any, of: Callable[[float], float]) -> Any:
