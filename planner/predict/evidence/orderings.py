@@ -155,7 +155,9 @@ def of_scale(question: Question, scenario: Scenario) -> ScaleOnRecord | None:
         told = "labels"
     row, best = rows["decay" if told == "profile" and question.decay is not None else told], rows["decay"]
     return ScaleOnRecord(
-        **{name: float(row[name]) for name in ("low", "median", "high")},
+        low=float(row["low"]),
+        median=float(row["median"]),
+        high=float(row["high"]),
         of=int(row["rows"]),
         best_low=float(best["low"]),
         best_high=float(best["high"]),
