@@ -377,14 +377,14 @@ def _through_servers(question: Question, *, at_once: bool, dearer: bool) -> Netw
         return None
     *above, own = (link for link in network.links if link is not None)
     late = not at_once and any(link.latency > own.latency for link in above)
-    if not late and not dearer and not network.slower_above:
-        return None
     below = [1.0] * len(network.links)
     if at_once:
         drawn = [question.values[tier.drawn] for tier in question.symbols]
         own_each = [link is None or link.sharing == "per-client" for link in network.links]
         below = [math.prod(drawn[i + each :]) for i, each in enumerate(own_each)]
-    return network.through_servers(below)
+    found = network.through_servers(below)
+    slower = any(getattr(found.client_link, part) * below[-1] < getattr(own, part) for part in ("up", "down"))
+    return found if slower or late or dearer else None
 
 
 # ---------------------------------------------------------------- in words
@@ -546,13 +546,12 @@ def without_servers(baseline: Faster, scenario: Scenario, objective: Objective) 
         return f"{name}, whose server does not wait, takes {times(baseline.ratio)} the best's {objective}."
     servers = "group servers" if scenario.depth == 2 else "servers in between"
     takes = f"takes {times(baseline.ratio)} the {objective}"
-    if baseline.through is not None and baseline.ratio < 1 < baseline.through:
-        ways = f"if clients reach the top without the links of {servers}, {times(baseline.through)} over them"
-        return f"{name} {takes} {ways}: use it in the first case alone."
+    if baseline.through is not None:
+        takes += f" over own links to the top, {times(baseline.through)} over links of {servers}"
+        if baseline.ratio < 1 < baseline.through:
+            return f"{name} {takes}: use it in the first case."
     if round(abs(baseline.ratio - 1), 2) <= scenario.resolution and baseline.through is None:
         return f"{name} takes as much {objective}: {servers} save none."
-    if baseline.through is not None:
-        takes += f" over clients' own links to the top, {times(baseline.through)} over the links of servers"
     if baseline.advised:
         why, do = (", within the predictor's error", "try") if baseline.within_error else ("", "use")
         why = " in as many rounds" if baseline.same_rounds and baseline.through is None else why

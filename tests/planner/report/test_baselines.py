@@ -69,8 +69,8 @@ def test_slow_links_of_servers_are_no_advice_for_one_tier_which_may_not_go_aroun
     assert not answer.verdict.baseline.advised
     assert answer.verdict.baseline.ratio < 1 < through
     said = (
-        f"FedAvg takes {times(answer.verdict.baseline.ratio)} the time if clients reach the top without the links of "
-        f"group servers, {times(through)} over them: use it in the first case alone."
+        f"FedAvg takes {times(answer.verdict.baseline.ratio)} the time over own links to the top, "
+        f"{times(through)} over links of group servers: use it in the first case."
     )
     assert said in answer.verdict.text
     [row] = [row for row in document(answer).table.texts() if row[0] == "FedAvg, 1 tier"]
