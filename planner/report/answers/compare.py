@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -21,6 +22,7 @@ LONGEST, BESIDE = 22, 15  # letters of a cell, and of a name with two more colum
 NAMED = 56  # letters of a path on the page
 FEW = 3  # differences of which the sentence says what each does alone
 LISTED, LEAST = 5, 3  # differences on the page: at most, and where it has many other lines
+CLOCKS = ("network.", "compute.", "model.", "availability.")  # keys that move the time of a round
 TOPOLOGIES, FEWEST = 7, 4  # on the page: at most, and where it has many other lines
 DECIDES = "<- decides"
 OF_ERROR = (
@@ -112,7 +114,8 @@ def answered(found: Contrast, second: str = "") -> Compared:
 def _ratios(found: Contrast) -> dict[str, dict[str, Any]]:
     """By topology the second's amount over the first's, where both are about one target, or differ in these alone.
 
-    With whether the predictor's error covers it: null where all rounds stay the same, or those of both were given.
+    With whether the predictor's error covers it: null where all rounds stay the same, or those of both were given; or
+    stay by the resolution where what differs moves clocks, so that one error is in both.
     """
     first, other, aimed = found.first.answer, found.second.answer, found.to_one_target
     if aimed is None and first.target != other.target and not found.of_aims:
@@ -121,11 +124,15 @@ def _ratios(found: Contrast) -> dict[str, dict[str, Any]]:
     rows, ratios = {row.id: row for row in (aimed or other).rows}, {}
     pairs = [(row, rows[row.id]) for row in first.rows if row.id in rows]
     predicted = found.error > 1 and any(before.rounds != after.rounds for before, after in pairs)
+    clocks = all(one.key.startswith(CLOCKS) for one in found.alone)
     for pair in pairs:
         was, now = (getattr(row, name) for row in pair)
         if was and now is not None:
-            given = all(row.rounds is not None and row.rounds.origin == "given" for row in pair)
-            within = 1 / found.error <= now / was <= found.error if predicted and not given else None
+            rounds = [row.rounds for row in pair if row.rounds is not None]
+            stay = len(rounds) > 1 and all(one.origin == "given" for one in rounds)
+            if clocks and len(rounds) > 1:
+                stay = stay or math.isclose(*rounds, rel_tol=found.first.scenario.resolution)
+            within = 1 / found.error <= now / was <= found.error if predicted and not stay else None
             ratios[pair[0].id] = {"value": float(now / was), "within_error": within}
     return ratios
 
@@ -356,10 +363,10 @@ def _certain(answer: Compared) -> Iterator[tuple[str, str]]:
     within = [titles[id_].partition(",")[0] for id_, one in known.items() if one]
     if answer.rows and {*known.values()} - {None}:
         error = f"the predictor's error, {times(answer.compare['predictor_error'])} (--explain ratios)"
-        if len(within) in (0, len(known)):
-            yield "Ratios", f"all {'within' if within else 'beyond'} {error}"
-        else:
+        if within and len(within) < len(known):
             yield "Ratios", f"within {error}: {join_with_limit(within)}"
+        elif None not in known.values():
+            yield "Ratios", f"all {'within' if within else 'beyond'} {error}"
 
 
 def _details(found: Contrast) -> Iterator[tuple[str, Iterable[str]]]:

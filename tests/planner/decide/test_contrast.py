@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -403,6 +404,14 @@ def test_ratios_within_the_predictors_error_are_said(tmp_path: Path) -> None:
     assert {one["within_error"] for one in exact.compare["ratios"].values()} == {None}
     assert "predictor's error" not in str(exact)
     assert "ratios" not in exact.details
+    waits = [tmp_path / f"{policy}.toml" for policy in ("fail", "timeout")]
+    for path in waits:
+        path.write_text(paths[0].read_text() + f"[availability]\nclient = 0.9\npolicy = '{path.stem}'\n")
+    exact = planner.compare(*waits)
+    rounds = [{r["id"]: r["rounds"] for r in side["rows"]} for side in exact.compare["sides"]]
+    same = {id_: math.isclose(*(of[id_]["value"] for of in rounds), rel_tol=0.02) for id_ in exact.compare["ratios"]}
+    assert same["star-star"] and not same["star-ring"]  # those that a group starts again
+    assert {id_: one["within_error"] is None for id_, one in exact.compare["ratios"].items()} == same
 
 
 def test_tiers_of_a_file_are_told_by_their_names(tmp_path: Path) -> None:
