@@ -84,7 +84,7 @@ class Standing:
 
         Told apart is what differs by more than the resolution, in whole rounds too, with an interval of the ratio
         above it; and nothing is told where the first is the best with a probability below `TOLD`. Where no
-        record has errors, a ratio has to exceed `predictor_record.unproven_factor` in place of an interval.
+        record has errors, both have to exceed `predictor_record.unproven_factor` in place of an interval.
         """
         first, *rest = [t for t in self.totals if t in among] or [""]
         level = self.totals.get(first, 0.0) * (1 + max(self.scenario.resolution, SAME))
@@ -125,7 +125,8 @@ class Standing:
         ends = self._interval(topology, first)
         if ends is not None:
             return ends[0] > 1 + self.scenario.resolution
-        return self.totals[topology] > self.totals[first] * predictor_record.unproven_factor(self.question)
+        factor = predictor_record.unproven_factor(self.question)
+        return all(of[topology] > of[first] * factor for of in (self.totals, self.run))
 
     def _interval(self, topology: str, first: str) -> tuple[float, float] | None:
         """The interval of a ratio, which holds it as predicted and in whole rounds; None where none is known.

@@ -180,3 +180,13 @@ def test_tuning_the_example_says_whose_passes_are_chosen() -> None:
     assert any(s.startswith("P3 are the passes of the lowest tier") for s in said)
     assert sum(s.startswith("Measured with two tiers") for s in said) == 2
     assert not any("bounds ," in s for s in said)
+
+
+@pytest.mark.parametrize("target", [1.5, 1.8])
+def test_a_lead_is_told_by_the_whole_rounds_that_are_printed(target: float) -> None:
+    """2 rounds against 1 were 1.9x, and fractions of them over the 2.1x below which a lead is a toss-up."""
+    answer = planner.recommend(tiers="4/5/20", heterogeneity="0.4/0.6/1.5", target=target, local_steps=4, **FAST)
+    first, second = (row.time_seconds for row in answer.rows[:2])
+    assert first is not None and second is not None
+    assert (len(answer.recommended) > 1) == (second / first < 2.1)
+    assert (target == 1.5) == (len(answer.recommended) > 1)
