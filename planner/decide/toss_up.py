@@ -19,7 +19,7 @@ STRIDES = 6  # on either side of the present value, where one of a toss-up of no
 SMALLEST = 2  # leads at which one has to be named still for there to be no toss-up between
 GROWN = 1.25  # by how much a lead has to grow before it is looked at whether it decides
 Undecided = Callable[[float], tuple[str, ...]]
-"""The algorithms of which one is the best as far as can be told, best first, at a value; none out of reach."""
+"""The algorithms of which one is the best as far as can be told, best first, at a value; none with nothing to tell."""
 
 
 def undecided_along(each: Input, here: Standing, competing: Collection[str]) -> Undecided:
@@ -35,7 +35,7 @@ def undecided_along(each: Input, here: Standing, competing: Collection[str]) -> 
     @cache
     def told(value: float) -> tuple[str, ...]:
         there = each.moved(here.question, value)
-        if not any(math.isfinite(float(rounds)) for rounds in there.rounds().values()):
+        if not any(0 < rounds < math.inf for rounds in there.rounds().values()):  # out of reach, or met at the start
             return ()
         return algorithms(there, standing(there, scenario, here.objective).undecided(competing))
 
@@ -84,13 +84,14 @@ def turned(
     values = [start * STRIDE ** (side * k) for k in range(1, STRIDES + 1)] if each.value or side > 0 else []
     values = list(dict.fromkeys(float(round(x)) if each.whole else x for x in values if each.least <= x <= each.most))
     values = [x for x in values if x != each.value and (x >= 1 or not each.whole)]
+    values += [0.0] * (side < 0 and not each.power and each.value > 0)  # everyone comes
     near, most = each.value, leads([each.value])[0]
     ahead = leads(values) if values else ()
     small = sorted(pair for pair in zip(ahead, values, strict=True) if pair[0] * GROWN < most)[:SMALLEST]
     if len(now) == 1 and not any(told(at)[1:] for _, at in small):
         return None  # as where the lead is smallest one is named still
     for far, lead in zip(values, ahead, strict=True):
-        if not (lead > most * GROWN if now[1:] else lead * GROWN < most):
+        if far and not (lead > most * GROWN if now[1:] else lead * GROWN < most):
             continue
         found = told(far)
         if found and bool(found[1:]) != bool(now[1:]):
@@ -102,8 +103,8 @@ def turned(
             also = list(itertools.takewhile(so, values[(place := values.index(far)) :]))
             if place + len(also) == len(values):
                 return each.number(at), None, told(at)
-            end = last_true(so, each, values[place + len(also)], WIDTH, also[-1])
-            return each.number(at), each.number(end - side * each.whole), told(at)
+            end = last_true(lambda value: not so(value), each, also[-1], WIDTH, values[place + len(also)])
+            return each.number(at), each.number(end), told(at)
         near, most = far, lead
     return None
 

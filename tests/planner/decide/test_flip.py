@@ -1131,6 +1131,33 @@ def test_a_map_is_offered_of_inputs_that_have_an_option(plan) -> None:
     assert "--map" in offered and not any("absence" in word for word in offered)
 
 
+def test_no_target_is_offered_that_the_start_meets() -> None:
+    """`target of 1.4 to 2.31` stood where 2.3 is met before the first round."""
+    given: dict[str, Any] = {"tiers": "4/5/20", "heterogeneity": "0.4/0.6/1.5", "local_steps": 4}
+    found = planner.flip(**given, target=0.23, parameter=["target"])
+    [row] = [row for row in found.rows if row.parameter == "target"]
+    assert row.last is not None
+    for at in (float(row.break_even), row.last):
+        answer = planner.recommend(**given, target=at, details=False, settings={"plan.draws": 0})
+        assert answer.recommended == row.best_beyond and answer.rows[0].rounds
+
+
+def test_fewer_absences_are_followed_to_none() -> None:
+    """`< 0.158` stood where 0.001 is no toss-up any more, and nothing where a few more than that are one."""
+    metro: dict[str, Any] = {"groups": 8, "clients_per_group": 10, "local_steps": 5, "heterogeneity": "zeta=1,delta=1"}
+    metro |= {"target": "10%", "model_size": "45MB", "uplink": "20Mbit/s", "link_sharing": "per-client"}
+    server = {f"network.server_link.{part}": "1Gbit/s" for part in ("up", "down")}
+    told = {
+        share: len(planner.recommend(**metro, settings=server, availability=f"{share}%", details=False).recommended)
+        for share in (99.95, 99.5)
+    }
+    assert told[99.95] == 1 < told[99.5]
+    for share, ends in (("80%", "last"), ("95%", "break_even")):
+        found = planner.flip(**metro, settings=server, availability=share, parameter=["absence.client"])
+        low = getattr(next(row for row in found.rows if row.id.startswith("absence.client below")), ends)
+        assert low is not None and 0.0005 <= low <= 0.005, share
+
+
 def test_a_change_that_ends_farther_away_has_both_ends() -> None:
     """Star-Ring leads for some K alone; "K <= 16" stood, and at K = 4 Star-Star was faster again.
 
