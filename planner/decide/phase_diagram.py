@@ -343,6 +343,8 @@ def _values(each: Input, span: str, cells: int) -> Array:
     if each.whole and high - low < cells:
         return np.arange(low, high + 1)
     values = np.geomspace(low, high, cells)
+    if each.whole and not span:  # the scenario has a cell of its own
+        values[np.abs(np.log(values / each.value)).argmin()] = each.value
     return np.unique(np.round(values)) if each.whole or each.name == "R" else values
 
 

@@ -186,7 +186,7 @@ def flip(  # reason: one field of the answer after the other
         assumptions=assumptions(scenario, question, None),
         warnings=tuple(Caution(text=text) for text in scenario.warnings),
         sensitivity=tuple(_sensitivities(found, lines)),
-        next=tuple(_next(question, scenario, found)),
+        next=tuple(_next(question, scenario, found, first)),
         flip=Followed(
             predictor=question.predictor.id,
             bounds=question.family,
@@ -365,7 +365,7 @@ def _sensitivities(rows: Sequence[Change], lines: Sequence[Line]) -> Iterator[Se
             yield Sensitivity(parameter=line.parameter, now=line.now, unit=line.unit, method=WAYS[line.method])
 
 
-def _next(question: Question, scenario: Scenario, rows: Sequence[Change]) -> Iterator[NextStep]:
+def _next(question: Question, scenario: Scenario, rows: Sequence[Change], first: Sequence[str]) -> Iterator[NextStep]:
     """Ask what decides; a map of the two inputs with the nearest changes, and all details."""
     if any(_decides(row) and row.parameter == SHARING for row in rows):
         yield ask_sharing(scenario)
@@ -373,11 +373,14 @@ def _next(question: Question, scenario: Scenario, rows: Sequence[Change]) -> Ite
     free = question.members is None and not question.predictor.measured
     counts = [tier.size for tier in reversed(question.symbols) if free]
     near = [row for row in rows if row.distance is None or abs(row.distance) < math.log(SPAN)]  # a map shows it
-    numbers = [row.parameter for row in near if row.method != "setting" and "/" not in row.parameter and not row.alone]
+    near = [row for row in near if row.method != "setting" and not {*row.best_beyond} & {*first}]  # no toss-up is on it
+    numbers = [row.parameter for row in near if "/" not in row.parameter]
     numbers = [n for n in numbers if not n.startswith("absence.") and not n.endswith(".rate")]  # of no option
-    axes = list(dict.fromkeys((*numbers, *counts)))[:2]
-    tossed = any(row.alone for row in rows)  # where it ends is on no map
-    if near and len(axes) == 2 and (numbers or not tossed):
+    links: dict[str, str] = {}
+    for name in (*numbers, *counts):
+        links.setdefault(name.rpartition(".")[0] or name, name)  # one number of a link
+    axes = list(links.values())[:2]
+    if numbers and len(axes) == 2:
         argv: tuple[str, ...] = ("...", "--map", ",".join(short.get(axis, axis) for axis in axes))
         argv += ("--output", "map.svg") * (importlib.util.find_spec("matplotlib") is not None)
         yield NextStep(argv=argv, why="draws which topology is best over both")

@@ -88,12 +88,16 @@ def _row(answer: Flips, row: Change, tossed: bool, most: int = 4) -> tuple[str, 
         beyond = f"toss-up with {one_of(row.best_beyond[1:], most)}"
     elif row.best_beyond and answer.flip.first[1:] and not (row.alone or row.method == "setting"):
         beyond += f" lead{'s' * (len(row.best_beyond) == 1)}"  # and may be in a toss-up there too
-    if row.distance is not None:
-        beyond += f", {times(math.exp(abs(row.distance)))} away"
+    beyond += _away(row)
     at = _from(row, row.break_even)
     if (last := lasts_until(row, answer.flip.lines, answer.flip.first)) is not None:
         at = f"from {' to '.join(format_break_even(end, row.unit) for end in sorted((row.break_even, last)))}"
     return answer.words(row.parameter), f"{now}{'?' * row.assumed}", at, beyond, row.method
+
+
+def _away(row: Change) -> str:
+    """How far a change is, in words; empty where no factor says."""
+    return "" if row.distance is None else f", {times(math.exp(abs(row.distance)))} away"
 
 
 def _from(row: Change, at: float | int | str) -> str:
@@ -106,9 +110,10 @@ def _from(row: Change, at: float | int | str) -> str:
 
 def _facts(answer: Flips, shown: int) -> Iterator[tuple[str, str]]:
     yield from _inside(answer)
-    left = len(answer.rows) - shown
-    if left > 0:
-        yield "More", f"{counted(left, 'change')} farther away: --explain break-even"
+    if left := answer.rows[shown:]:
+        near = [answer.words(row.parameter) for row in left if _away(row) and _away(row) == _away(answer.rows[0])]
+        also = f", {', '.join(near)} as near" if near else ""
+        yield "More", f"{counted(len(left), 'change')}{also}: --explain break-even"
     if tossed := _tossed(answer):
         yield "Toss-up", f"around break-evens: {tossed}"
     still = _unchanged(answer)

@@ -29,7 +29,7 @@ from planner.decide.nearest import nearest_flips as nearby
 from planner.decide.parameters import Input, Perturbed, inputs, link_rates
 from planner.decide.phase_diagram import phase
 from planner.decide.rank import recommend
-from planner.decide.sensitivity import flip, posed
+from planner.decide.sensitivity import Change, flip, posed
 from planner.decide.verdict import standing
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.wording import input_words, names_or, times, title
@@ -1128,7 +1128,18 @@ def test_a_map_is_offered_of_inputs_that_have_an_option(plan) -> None:
     found = json.loads(plan(*words, "--json")[1])
     assert [row["parameter"] for row in found["rows"]] == ["absence.server"]
     offered = [word for step in found["next"] for word in step["argv"]]
-    assert "--map" in offered and not any("absence" in word for word in offered)
+    assert not any("absence" in word for word in offered)
+
+
+def test_a_map_is_offered_of_inputs_that_put_another_in_front() -> None:
+    """It was drawn over G, which makes a toss-up: Star-Star was in all cells but one column, and G = 12 in none."""
+    given: dict[str, Any] = {"groups": 12, "clients_per_group": 25, "uplink": "20Mbit/s", "link_sharing": "per-client"}
+    found = planner.flip(**given, parameter=["G", "server_link.down", "server_link.up"])
+    assert found.rows[0].parameter == "G" and "star-star" in found.rows[0].best_beyond
+    assert found.next[0].argv[:3] == ("...", "--map", "server_downlink,M")
+    said = {"fleet.groups": ("", 12), "fleet.clients_per_group": ("", 25)}
+    drawn = phase(load(None, said), "G,M", cells=5)
+    assert 12 in drawn.x.values and 25 in drawn.y.values
 
 
 def test_no_target_is_offered_that_the_start_meets() -> None:
@@ -1156,6 +1167,16 @@ def test_fewer_absences_are_followed_to_none() -> None:
         found = planner.flip(**metro, settings=server, availability=share, parameter=["absence.client"])
         low = getattr(next(row for row in found.rows if row.id.startswith("absence.client below")), ends)
         assert low is not None and 0.0005 <= low <= 0.005, share
+
+
+def test_changes_that_are_left_out_are_named_where_they_are_as_near() -> None:
+    """`6 changes farther away` held one at 1.4x, where the first of the page was at 1.4x."""
+    found = planner.flip("examples/phones.toml", parameter=["K"])
+    near: dict[str, Any] = {"now": 5e6, "break_even": 3.6e6, "best_beyond": (), "method": "sampled", "distance": -0.33}
+    names = [*["zeta"] * 9, "server_link.rate"]
+    rows = [Change(id=str(i), parameter=name, **near) for i, name in enumerate(names)]
+    page = str(found.replaced(rows=tuple(rows)))
+    assert re.search(r"\nMore +\d changes?, (zeta, )*server link as near: --explain break-even\n", page)
 
 
 def test_a_change_that_ends_farther_away_has_both_ends() -> None:
