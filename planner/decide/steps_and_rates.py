@@ -20,7 +20,7 @@ from planner.decide.single_tier import beside, called
 from planner.decide.tuned import MOST_SAID, SPENT, Plan, Rates, Searched, Start, Tuned
 from planner.decide.tuning import Aim, Budget, Choice
 from planner.decide.uncertainty.draws import agreement
-from planner.decide.verdict import LEVEL, algorithms, on_sharing, one_tier, sharing_is_open, standing
+from planner.decide.verdict import DOUBT, LEVEL, algorithms, on_sharing, one_tier, sharing_is_open, standing
 from planner.errors import NoAnswerError, PlannerError, ScenarioError
 from planner.io.answers import Caution, NextStep, Quantity, Verdict
 from planner.io.parts import finite
@@ -279,10 +279,13 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     verdict = _verdict(search, chosen, given, better, beside, (why, most, first), untold)
     others = [one.topology for one in tied if one.topology != chosen.topology]
     which = names_or(others) if 0 < len(others) <= LISTED else f"{len(others)} others"
+    told = any(one is not None and (one.low or 0.0) > 1 + scenario.resolution for one in tied.values())
+    which += f", as {DOUBT}" * told
     toss_up = f"{title(chosen.topology)} is a toss-up for {aim} with {which}." if others else ""
-    alone = "" if wanted.topology is not None else _one_tier(search, chosen, tied)
+    alone = "" if wanted.topology is not None else _one_tier(search, chosen)
     then = {name: _undecided(answer.rows) if answer else () for name, answer in otherwise.items()}
-    changed = [one for name, beyond in then.items() for one in turns(*OTHER_WORDS[name], own, beyond)]
+    differ = {name: beyond for name, beyond in then.items() if beyond != own[:1]}  # else it is the advice all the same
+    changed = [one for name, beyond in differ.items() for one in turns(*OTHER_WORDS[name], own, beyond)]
     less = ""
     if in_vain and saved is not None:
         less = f"On record {saved.change} saved no {aim}." if saved.change else f"{EITHER} that no {aim} is saved."
@@ -495,15 +498,12 @@ def _untold(search: _Search, chosen: Choice, given: Choice) -> list[Aim]:
     return found
 
 
-def _one_tier(search: _Search, chosen: Choice, tied: Iterable[Choice]) -> str:
+def _one_tier(search: _Search, chosen: Choice) -> str:
     """Say where one tier takes less than the choice, with as many local steps in a round, within the budget."""
-    at, best = (
-        tuning.with_steps(search.question, chosen.P, chosen.K),
-        [one.topology for one in tied] or [chosen.topology],
-    )
+    at = tuning.with_steps(search.question, chosen.P, chosen.K)
     limits = search.budget.limits.items()
     within = [one for one in beside(at) if all(one.amount(aim, at.network) <= limit for aim, limit in limits)]
-    return one_tier(at, search.scenario, search.aim, chosen.amount(search.aim), best, within)
+    return one_tier(at, search.scenario, search.aim, chosen.amount(search.aim), [chosen.topology], within)
 
 
 def _saved_on_record(
@@ -743,12 +743,13 @@ def _rates(question: Question, chosen: Choice, among: Iterable[str]) -> Rates | 
             topology: Start(
                 chain=chain,
                 ratio=shortest / chain,
-                rates=tuple(eta / chain for eta in grid if eta <= most[topology]),
+                rates=tuple(own[:: 1 + (len(own) > tuning.LONGEST_GRID)]),
                 rate_predicted=rates[topology].rate_predicted,
                 rate_predicted_raw=rates[topology].rate_predicted_raw,
                 rate_bound_raw=rates[topology].rate_bound_raw,
             )
             for topology, chain in chains.items()
+            for own in [[eta / chain for eta in grid if eta <= most[topology]]]
         },
     )
 

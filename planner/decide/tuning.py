@@ -49,7 +49,7 @@ LADDER = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 MOST_GROUP_ROUNDS = 16  # without a record
 TYPICAL = 2.0  # eta_eff L: the upper end of what mostly was best where it was searched for by running
 STABLE = 2.0  # eta L: above it a local step moves away from the minimum where the curvature is L
-LONGEST_GRID = 9
+LONGEST_GRID = 9  # rates of one topology; of more every second is searched
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,8 +392,6 @@ def rate(question: Question, choice: Choice) -> Rate:
 def search_grid(rates: Iterable[float | None], least_top: float = 0.0, most: float = math.inf) -> list[float]:
     """Effective learning rates to start a search at: by factors of 2, from half the smallest to twice the largest.
 
-    The factor is 4 where that would be many.
-
     Rates are effective, those of all topologies, as a comparison is fair on one grid; it reaches ``least_top`` in any
     case.
     """
@@ -402,9 +400,7 @@ def search_grid(rates: Iterable[float | None], least_top: float = 0.0, most: flo
         return []
     low, high = min(told) / 2, max(2 * max(told), least_top)
     octaves = math.ceil(math.log2(high / low) - 1e-9)
-    factor = 2 if octaves < LONGEST_GRID else 4
-    grid = [low * factor**i for i in range(math.ceil(octaves / (factor // 2)) + 1)]
-    return [eta for eta in grid if eta <= most]
+    return [eta for i in range(octaves + 1) if (eta := low * 2**i) <= most]
 
 
 def chain_length(question: Question, choice: Choice, topology: str) -> float | None:

@@ -31,6 +31,7 @@ from planner.scenario.units import format_rate
 LEVEL = 0.8  # of the intervals of ratios
 FEW = 2.0  # whole rounds
 TOLD = 0.6  # a probability below it tells no winner
+DOUBT = "too few such first choices on record were right"  # where it is below, though an interval would tell one
 MOST_IN_TOSS_UP = 0.9  # at most, where the first of a toss-up is said to lead: intervals leave a tenth on either side
 ON_PROXY = "Raced on a proxy, not on your data."
 ABOUT = 1.25  # times the best: a server that does not wait and takes up to that is named beside it
@@ -468,7 +469,7 @@ def _sentence(
         if TOLD <= (found.confidence or 0.0) <= MOST_IN_TOSS_UP and len(algorithms(question, found.best)) > 1:
             parts.append(f"{title(found.best[0])} leads.")
         elif here.doubted and len(here.best) > 1 and here._told(here.best[1], here.best[0]):
-            parts.append(f"{title(found.best[0])} leads, but too few such first choices on record were right.")
+            parts.append(f"{title(found.best[0])} leads, but {DOUBT}.")
         if found.least_traffic:
             parts.append(f"Least traffic of these: {names_or(found.least_traffic)}.")
     else:

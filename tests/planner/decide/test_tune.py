@@ -203,7 +203,7 @@ def test_the_search_grid_goes_from_half_the_smallest_to_twice_the_largest() -> N
     assert tuning.search_grid([1.0]) == [0.5, 1.0, 2.0]
     assert tuning.search_grid([1.0, None, 4.0]) == [0.5, 1.0, 2.0, 4.0, 8.0]
     assert tuning.search_grid([0.25], 2.0) == [0.125, 0.25, 0.5, 1.0, 2.0]
-    assert tuning.search_grid([0.001, 10.0]) == [0.0005 * 4**i for i in range(9)]
+    assert tuning.search_grid([0.001, 10.0]) == [0.0005 * 2**i for i in range(17)]
     assert tuning.search_grid([None]) == []
     assert tuning.search_grid([1.0, None, 4.0], most=5.0) == [0.5, 1.0, 2.0, 4.0]
 
@@ -1263,3 +1263,26 @@ def test_a_gain_within_the_error_is_named_by_what_takes_least_and_not_advised(ex
     assert (found.verdict.status, given.recommended) == ("not-worth-it", True)
     assert found.verdict.runner_up == least.id
     assert found.verdict.text.count(f"K = {least.local_steps}") == 1
+
+
+def test_one_tier_and_rates_of_three_tiers_are_those_of_the_choice() -> None:
+    """FedAvg was within the predictor's error, as the toss-up led elsewhere; and the only rate was half the best."""
+    given: dict[str, Any] = {"tiers": "4/5/20", "heterogeneity": "0.4/0.6/1.5", "target": 0.23, "local_steps": "4"}
+    found = planner.tune(**given, link_sharing="per-client")
+    assert found.verdict.best[0].endswith("K=4,P=1")
+    assert " the time in as many rounds: use it unless " in found.verdict.text
+    L, rates = found.scenario["L"].value, found.tune.rates
+    assert rates is not None
+    one = rates.topologies["star-star-star"]
+    assert one.rate_predicted_raw is not None and 2 * one.rate_predicted_raw > 2 / L  # which is not stable
+    assert one.rates == pytest.approx((one.rate_predicted_raw / 2, one.rate_predicted_raw))
+
+
+def test_a_toss_up_against_its_interval_says_why_and_no_change_repeats_the_advice() -> None:
+    """Star-Star took 8.2x [2.1, 24]; and `link sharing per-server -> Star-Ring` was what is advised."""
+    given: dict[str, Any] = {"groups": 12, "clients_per_group": 25, "heterogeneity": "zeta=1.47,delta=3.29"}
+    found = planner.tune(**given, uplink="20Mbit/s", within="2h")
+    [tied] = [row for row in found.rows if row.toss_up and row.ratio is not None]
+    assert tied.ratio is not None and tied.ratio.low is not None and tied.ratio.low > 1.02
+    assert ", as too few such first choices on record were right." in found.verdict.text
+    assert found.verdict.best[0].startswith("star-ring") and "Changes" not in str(found)
