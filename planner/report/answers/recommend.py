@@ -635,8 +635,8 @@ def _break_even(answer: Recommendation) -> Iterator[Block]:
         yield Table(columns, rows, label="Break-even points, nearest first")
     if any(one.toss_up is not None for one in found):
         yield Sentences(
-            f"Where a toss-up begins is said of the {TOSSED} nearest of these numbers; `hfl-plan flip` has it of all, "
-            "and of numbers that put no other topology in front."
+            f"Where a toss-up begins is said of the {TOSSED} nearest of these. `hfl-plan flip` has it of all, and of "
+            "numbers that put no other topology in front."
         )
     if any(one.method == "sampled" for one in found):
         yield Sentences("Sampled: a change between two samples may be missed.")
