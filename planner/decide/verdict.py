@@ -547,13 +547,14 @@ def without_servers(baseline: Faster, scenario: Scenario, objective: Objective) 
     if baseline.id not in SINGLE:
         return f"{name}, whose server does not wait, takes {times(baseline.ratio)} the best's {objective}."
     servers = "group servers" if scenario.depth == 2 else "servers in between"
-    takes = f"takes {times(baseline.ratio)} the {objective}"
+    as_much = round(abs(baseline.ratio - 1), 2) <= scenario.resolution
+    takes = f"takes {'as much' if as_much else f'{times(baseline.ratio)} the'} {objective}"
     if baseline.through is not None:
         takes += f" over own links to the top, {times(baseline.through)} over links of {servers}"
-        if baseline.ratio < 1 < baseline.through:
+        if baseline.ratio < 1 < baseline.through and not as_much:
             return f"{name} {takes}: use it in the first case."
-    if round(abs(baseline.ratio - 1), 2) <= scenario.resolution and baseline.through is None:
-        return f"{name} takes as much {objective}: {servers} save none."
+    if as_much:
+        return f"{name} {takes}{'.' if baseline.through is not None else f': {servers} save none.'}"
     if baseline.advised:
         why, do = (", within the predictor's error", "try") if baseline.within_error else ("", "use")
         why = " in as many rounds" if baseline.same_rounds and baseline.through is None else why
