@@ -32,8 +32,8 @@ MEANT = {  # commands and options that there are not, and what does their work
     "--upload": "Write --uplink.",
     "--download": "Write --downlink.",
     "--bandwidth": "Write --uplink and --downlink.",
-    "--params": "Write --model-size: 12 million parameters of 4 bytes are 48MB.",
-    "--parameters": "Write --model-size: 12 million parameters of 4 bytes are 48MB.",
+    "--params": "Write --model-size 12Mparameters, which are 48MB.",
+    "--parameters": "Write --model-size 12Mparameters, which are 48MB.",
     "--profile": "`hfl-plan recommend` and others take a profile as --heterogeneity profile.json.",
     **dict.fromkeys(
         ("--budget", "--within", "--traffic"),

@@ -590,7 +590,7 @@ FIELDS: Final = (
         "--target-accuracy"),
     Field("problem.pilot", Kind(_pilot, {"type": "string"}, "FILE"),
         "pilot of this fleet, a file of `hfl-plan pilot`: rounds as it measured them", "", "--pilot"),
-    Field("model.size", SIZE, "size of one transfer, such as 45MB", "44.7 MB", "--model-size", "model_size"),
+    Field("model.size", SIZE, "size of one transfer: 45MB, or 11Mparameters", "44.7 MB", "--model-size", "model_size"),
     Field("network.tiers",
         Kind(_tree, {"anyOf": [{"enum": [1, 2]}, {"type": "string", "examples": ["4/5/20", "ring/star/ring"]}]}),
         "tiers: 2 with group servers, 1 without; or sizes 4/5/20, patterns ring/star/ring or both "

@@ -18,9 +18,6 @@ from planner.scenario.fields import FIELDS, put
 EXAMPLES: Final = {name: f"{name.replace('-', '_')}.toml" for name in ("phones", "hospitals", "cell-site", "regions")}
 FLEET: Final = re.compile(r"\s*([0-9]{1,7})\s*(?:x|X|\*|by|,|\s)\s*([0-9]{1,7})\s*")
 ONE_NUMBER: Final = re.compile(r"[0-9]*\.?[0-9]+", re.ASCII)
-PARAMETERS: Final = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(k|M|G|B|)\s*(?:parameters?)?\s*", re.ASCII)
-SCALES: Final = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "B": 1e9}
-BYTES: Final = 4  # of a parameter in single precision
 KINDS: Final = {
     **{"none": "iid", "clients": "intra", "groups": "inter", "both": "both"},
     **{kind: kind for kind in ("iid", "intra", "inter")},  # as --heterogeneity has them
@@ -65,21 +62,8 @@ def _fleet(answer: str) -> dict[str, Any]:
     return counts
 
 
-def _size(answer: str) -> dict[str, Any]:
-    """A size, or a number of parameters of four bytes."""
-    found = PARAMETERS.fullmatch(answer)
-    if answer.isdecimal():
-        raise ScenarioError(
-            f"model.size: {answer:.40} has no unit. Write {answer:.40}MB, or {answer:.40}M parameters.", code="E023"
-        )
-    if found is not None and (found[2] != "B" or "param" in answer):
-        megabytes = float(found[1]) * SCALES[found[2]] * BYTES / 1e6
-        answer = f"{megabytes:.4g}MB"
-    return _quantity("model.size", answer)
-
-
 def _quantity(key: str, answer: str) -> dict[str, Any]:
-    return {key: checked(key, answer.replace(" ", ""))}
+    return {key: checked(key, answer)}
 
 
 def _shared(answer: str) -> dict[str, Any]:
@@ -105,7 +89,7 @@ def _aim(answer: str) -> dict[str, Any]:
 QUESTIONS: Final = (
     Question("Which data differ: none, clients, groups, both, or a counts file?", "both", _data),
     Question("Groups x clients per group?", "10 x 10", _fleet),
-    Question("Model size or number of parameters?", "45MB", _size),
+    Question("Model size or number of parameters?", "44.7MB", partial(_quantity, "model.size")),
     Question("Client uplink?", "20Mbit/s", partial(_quantity, "network.client_link.up")),
     Question("Is the uplink shared within a group? [y/n/unknown]", "unknown", _shared),
     Question("What matters most: time, traffic, rounds?", "time", _aim),
@@ -121,7 +105,7 @@ COMMENTS: Final = {  # of values that are asked for or assumed; those of others 
     "network.server_link.preset": "group server to the cloud",
     "compute.step_time": "mean time of a local step: measure yours",
     "problem.heterogeneity": "data that differ: iid, intra (clients), inter (groups), both, or a file of label counts",
-    "plan.objective": "what to minimise: time, traffic, rounds, energy, carbon or money",
+    "plan.objective": "what to minimise: time, traffic or rounds; with rates also energy, carbon or money",
 }
 OPEN: Final = {  # what is assumed where the answer is open: values behind a comment sign
     "model.size": "44.7MB",
@@ -157,6 +141,7 @@ def written(values: Mapping[str, Any]) -> str:
         "#:schema scenario.schema.json",
         "# `hfl-plan schema scenario > scenario.schema.json` lets an editor check and complete this file.",
         "# What stands behind # is assumed: take the sign away where you know the value.",
+        "# So is a fleet of 10 x 10 where nobody gave one.",
     ]
     for table, rows in tables.items():
         lines += [*([f"\n[{table}]"] if table else []), *rows]

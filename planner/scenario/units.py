@@ -78,7 +78,7 @@ DIMENSIONS: Final = {
     ),
     "size": _Dimension(
         "a size", "B", "45MB", 1.0, 1e24, "a model of 0 bytes has no parameters",
-        "{n}MB or {n}MiB, or another of {units}",
+        "{n}MB, or {n}Mparameters of 4 bytes",
     ),
     "power": _Dimension("a power", "W", "5W", 1e-6, 1e9, "", "{n}W, or another of {units}"),
     "intensity": _Dimension("an energy per data", "kWh/GB", "0.05kWh/GB", 1e-9, 1e6, "", "{n}kWh/GB"),
@@ -107,6 +107,9 @@ def _table() -> dict[str, _Unit]:
         units[f"{prefix}B/s"] = _Unit("rate", f"{prefix}B/s", exponent, 8 * factor)
         units[f"{prefix}B"] = _Unit("size", f"{prefix}B", exponent, factor)
     units |= {f"{prefix}B": _Unit("size", f"{prefix}B", exponent, 1) for prefix, exponent in (("P", 15), ("E", 18))}
+    for prefix, exponent in {**_DECIMAL, "B": 9, "million": 6}.items():  # of parameters in single precision
+        unit = _Unit("size", f"{prefix} parameters".strip(), exponent, 4)
+        units |= {unit.canonical: unit, f"{prefix}parameters": unit}
     clock = {"us": (-6, 1), "ms": (-3, 1), "s": (0, 1), "min": (0, 60), "h": (0, 3600), "d": (0, 86400)}
     footprint = {
         "power": {"mW": (-3, 1), "W": (0, 1), "kW": (3, 1)},
@@ -126,7 +129,10 @@ _UNITS: Final = _table()
 _BIT_AMOUNTS: Final = {f"{prefix}{word}": prefix for prefix in _DECIMAL for word in ("bit", "bits", "b")}
 
 # Words people write for units of the table. "m" could be min or ms (or metres), so it is never guessed.
-_WORDS: Final[dict[str, tuple[str, ...]]] = {"m": ("min", "ms"), "M": ("min", "ms")} | {
+_WORDS: Final[dict[str, tuple[str, ...]]] = {
+    **{"m": ("min", "ms"), "M": ("min", "ms", "MB", "Mparameters"), "million": ("Mparameters",)},
+    **{"k": ("kB", "kparameters"), "G": ("GB", "Gparameters")},
+} | {
     word: (unit,)
     for unit, words in {
         "s": "sec secs second seconds",
@@ -165,6 +171,8 @@ def parse_rate(text: object, *, field: str = "rate") -> Quantity:
 
 def parse_size(text: object, *, field: str = "size") -> Quantity:
     """Read an amount of data [bytes], such as ``44.8MB``: as `parse_rate`, in ``B kB MB GB TB KiB MiB GiB PB EB``.
+
+    ``11.2M parameters`` are of four bytes.
 
     >>> float(parse_size("44.8MB"))
     44800000.0
@@ -260,6 +268,8 @@ def parse(text: object, wanted: str, *, field: str, positive: bool = False) -> Q
         advice = dimension.unitless.format(n=unsigned, units=_choices(wanted))
         if wanted in ("rate", "size") and (amount := float(unsigned)) >= SINGLE:  # of bits or bytes, not of millions
             advice = f"{amount / 1e6:.12g}M{dimension.base}"
+            if wanted == "size":
+                advice += f", or {amount / 1e6:.12g}Mparameters, which are {4 * amount / 1e6:.12g}MB"
         raise refusal(f"{shown} has no unit, and {dimension.noun} needs one. Write {advice}.")
     found = _UNITS.get(unit)
     if found is None or found.dimension != wanted:
@@ -286,7 +296,8 @@ def parse(text: object, wanted: str, *, field: str, positive: bool = False) -> Q
 
 def _choices(wanted: str) -> str:
     """The canonical units of a dimension, for a message."""
-    return " ".join(dict.fromkeys(unit.canonical for unit in _UNITS.values() if unit.dimension == wanted))
+    of_it = dict.fromkeys(unit.canonical for unit in _UNITS.values() if unit.dimension == wanted)
+    return " ".join(unit for unit in of_it if " " not in unit)
 
 
 def _wrong_unit(number: str, unit: str, shown: str, wanted: str) -> str:

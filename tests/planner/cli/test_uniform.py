@@ -283,7 +283,8 @@ def test_init_asks_six_questions_and_writes_what_recommend_reads(plan, tmp_path:
     import io
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "stdin", io.StringIO(answers("groups", "12 x 25", "11.2M", "5Mbit/s", "y", "traffic")))
+    told = answers("groups", "12 x 25", "11.2 M parameters", "5Mbit/s", "y", "traffic")
+    monkeypatch.setattr(sys, "stdin", io.StringIO(told))
     code, out, err = plan("init")
     assert code == 0
     assert "Wrote scenario.toml." in out
@@ -291,7 +292,8 @@ def test_init_asks_six_questions_and_writes_what_recommend_reads(plan, tmp_path:
     table = tomllib.loads((tmp_path / "scenario.toml").read_text())
     assert table["fleet"]["groups"] == 12
     assert table["fleet"]["clients_per_group"] == 25
-    assert table["model"]["size"] == "44.8MB"  # 11.2 million parameters of 4 bytes
+    assert table["model"]["size"] == "11.2 M parameters"
+    assert planner.load_scenario(table).known["model_size"].value == 44.8e6  # of 4 bytes
     assert table["network"]["client_link"] == {"up": "5Mbit/s", "sharing": "per-server"}
     assert table["problem"]["heterogeneity"] == "inter"
     assert table["plan"]["objective"] == "traffic"
@@ -325,7 +327,7 @@ def test_init_takes_options_for_answers_and_refuses_what_no_scenario_has(plan, t
     assert '# sharing = "per-client"' in text  # open, so it is left to the answer
     for told, refused, way in (
         (["", "3,4,6,7,10"], "E022]: question 2, Groups x clients per group: groups x clients: '3,4,6", "--tiers 5/"),
-        (["", "3x4", "120"], "E023]: question 3, Model size or number of parameters: ", "120M parameters"),
+        (["", "3x4", "120"], "E023]: question 3, Model size or number of parameters: ", "120Mparameters of 4"),
         (["", "3x4", "", "", "maybe"], "E020]: question 5, Is the uplink shared within a group", "Give one of"),
         (["foo"], "E020]: question 1, Which data", "Give one of"),
         (["", "3x4", "", "", "", "accuracy"], "E020]: question 6, What matters most", "Accuracy: --metric"),

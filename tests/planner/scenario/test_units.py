@@ -58,6 +58,10 @@ SIZES = {
     "KiB": 1_024.0,
     "MiB": 1_048_576.0,
     "GiB": 1_073_741_824.0,
+    "parameters": 4.0,
+    "kparameters": 4_000.0,
+    "M parameters": 4_000_000.0,
+    "B parameters": 4_000_000_000.0,
 }
 DURATIONS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3_600.0, "d": 86_400.0}
 
@@ -175,7 +179,10 @@ REFUSED = [
     (parse_size, "45megabytes", ["45MB"]),
     (parse_size, "45Mo", ["B kB MB GB TB KiB MiB GiB PB EB"]),
     # bare numbers, empty, no number
-    (parse_size, "45", ["no unit", "45MB"]),
+    (parse_size, "45", ["no unit", "45MB", "45Mparameters"]),
+    (parse_size, "11200000", ["11.2MB, or 11.2Mparameters, which are 44.8MB"]),
+    (parse_size, "11.2M", ["11.2MB or 11.2Mparameters"]),
+    (parse_size, "11.2 million", ["11.2Mparameters"]),
     (parse_duration, "0.2", ["no unit", "0.2s", "0.2ms"]),
     (parse_rate, "", ["empty", "20Mbit/s"]),
     (parse_rate, "   ", ["empty"]),
