@@ -21,7 +21,7 @@ from planner.decide.nearest import nearest_flips
 from planner.decide.recommendation import SHARING, InCase, Other, Recommendation, RoundsFrom, Row, Uncertainty, Working
 from planner.decide.single_tier import OTHERS, Baseline, beside
 from planner.decide.uncertainty.assess import assess
-from planner.decide.verdict import Standing, shared_takes, sharing_is_open, standing, standings, verdict
+from planner.decide.verdict import Standing, over_links, shared_takes, sharing_is_open, standing, standings, verdict
 from planner.errors import NoAnswerError
 from planner.io.answers import Caution, NumberOrigin, Quantity, Sensitivity
 from planner.io.parts import finite
@@ -409,11 +409,14 @@ def _baseline(one: Baseline, here: Standing, by_sharing: Mapping[str, Standing])
         cost, *ends = [one.round_cost(there) for there in (case.question, *case.ends)]
         return _amounts(rounds, cost, whence, [end.seconds for end in ends])
 
+    def over(objective: Any, case: Standing) -> dict[str, Any]:
+        ratio = _over_best(one.amount(objective, case.question.network), case)
+        less = ratio is not None and ratio <= 1 + case.scenario.resolution
+        through = over_links(case.question, objective, one, case.least).through if less else None
+        return {"ratio": ratio, "through": through}
+
     cases = [
-        InCase(
-            value=value, ratio=_over_best(one.amount("time", case.question.network), case), **_of_a_case(amounts(case))
-        )
-        for value, case in by_sharing.items()
+        InCase(value=value, **over("time", case), **_of_a_case(amounts(case))) for value, case in by_sharing.items()
     ]
     met = "the target is met before the first round" if rounds == 0 else ""
     return Row(
@@ -421,7 +424,7 @@ def _baseline(one: Baseline, here: Standing, by_sharing: Mapping[str, Standing])
         title=one.title,
         baseline=True,
         **amounts(here, "measured" if one.rounds_from == "measured" else "predicted"),
-        ratio=_over_best(one.amount(here.objective, question.network), here),
+        **over(here.objective, here),
         cases=tuple(cases),
         round_bytes_by_tier=one.round_cost(question).bytes_by_tier[-1:],
         rounds_from=one.rounds_from,

@@ -21,6 +21,7 @@ class InCase(Part):
     value: str = field("of the unknown that `verdict.on` names")
     time_seconds: float | None
     ratio: Quantity | None = field("of its amount to that of the best row in this case", default=None)
+    through: Quantity | None = field("the same of a baseline over slower links of servers", default=None)
     rank: int | None = None
     tie: int | None = field("topologies of one number cannot be told apart in this case", default=None)
     round_seconds: float | None = field("of one global round", default=None)
@@ -56,6 +57,7 @@ class Row(Part):
     money: Quantity | None = field("in the currency of the prices", default=None)
     left_out: tuple[str, ...] = field("parts of the energy for which no number is known", default=())
     ratio: Quantity | None = field("of its amount of the objective to that of the best row", default=None)
+    through: Quantity | None = field("the same of a baseline over slower links of servers", default=None)
     cases: tuple[InCase, ...] = field("by value of an unknown that decides, where there is one", default=())
     round_seconds: float | None = field("of one global round", default=None)
     round_bytes: float | None = None

@@ -7,7 +7,7 @@ best topology by time depends on that, each of both has its own case.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -262,7 +262,7 @@ def _of_start(here: Standing) -> Verdict:
 def _decided(found: Mapping[str, Mapping[str, Standing]], beside: Sequence[Baseline | Clocked]) -> Verdict:
     """The verdict by the standings of every objective."""
     cases = tuple(_by_sharing(one, by, beside) for one, by in found.items())
-    text = _sentence(cases[0], next(iter(found)), found, tuple(one for one in beside if isinstance(one, Baseline)))
+    text = _sentence(cases[0], next(iter(found)), found)
     here = next(iter(next(iter(found.values())).values()))
     first = here.question.reference
     unserved = here.scenario.network.tiers < here.scenario.depth and here.question.availability is None
@@ -339,7 +339,7 @@ def faster(
     amount, who = min(among, key=lambda pair: pair[0])
     if not isinstance(who, Baseline):
         return Faster(id=who.id, title=who.title, ratio=Quantity(amount / least))
-    found = _over_links(question, objective, who, least)
+    found = over_links(question, objective, who, least)
     worst = max(float(found.ratio), found.through or 0.0)
     advised = _is_less(worst, scenario)
     one = _is_one_algorithm(question, best[0], SINGLE[who.id][0])
@@ -353,7 +353,7 @@ def _is_less(ratio: float, scenario: Scenario) -> bool:
     return round(1 - ratio, 2) > scenario.resolution
 
 
-def _over_links(question: Question, objective: Objective, who: Baseline, least: float) -> Faster:
+def over_links(question: Question, objective: Objective, who: Baseline, least: float) -> Faster:
     """What a single tier takes over what the best does: over clients' own links, and over slower ones of servers.
 
     And over those that cost more, as what clients send then crosses all of them.
@@ -440,9 +440,7 @@ def on_sharing(question: Question, scenario: Scenario) -> str:
     return f"Depends on one unknown: do the {clients} of {a_group(scenario.names)} share {rate}?"
 
 
-def _sentence(
-    found: Verdict, objective: str, standings: Mapping[str, Mapping[str, Standing]], beside: Sequence[Baseline]
-) -> str:
+def _sentence(found: Verdict, objective: str, standings: Mapping[str, Mapping[str, Standing]]) -> str:
     """The verdict as whole sentences."""
     here = next(iter(standings[objective].values()))
     scenario, question = here.scenario, here.question
@@ -481,20 +479,9 @@ def _sentence(
         parts.append(_where_shared(found, standings[objective]))
     if found.baseline is not None:
         parts.append(without_servers(found.baseline, scenario, here.objective))
-        parts += _others_over_links(here, [one for one in beside if one.id != found.baseline.id])
     if found.status == "best" and found.confidence is not None and found.runner_up:
         parts.append(f"{_sure(found.confidence).capitalize()}.")
     return " ".join(parts)
-
-
-def _others_over_links(here: Standing, beside: Sequence[Baseline]) -> Iterator[str]:
-    """Say of other single tiers in the table with less than the best what they take over slower links of servers."""
-    for one in beside:
-        if here.least and one.amount(here.objective, here.question.network) < here.least:
-            also = _over_links(here.question, here.objective, one, here.least)
-            if also.through is not None:
-                takes = f"{also.title.partition(',')[0]} takes {times(also.ratio)} the {here.objective}"
-                yield f"{takes}, {times(also.through)} over the links of servers."
 
 
 def _where_shared(found: Verdict, by: Mapping[str, Standing]) -> str:

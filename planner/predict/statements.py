@@ -60,12 +60,12 @@ class ScaleOnRecord(Part):
         """Whether 80 % span more than `WIDE` times."""
         return self.high is None or self.high > WIDE * self.low
 
-    def in_words(self) -> str:
-        """Say it of rounds that are predicted."""
+    def in_words(self, so: str = "") -> str:
+        """Say it of rounds that are predicted, and what follows of a time."""
         own, best = (self.low, self.high), (self.best_low, self.best_high)
         these, known = (f"{times(low)} to {'over 3x' if high is None else times(high)}" for low, high in (own, best))
         shown = "marked ~" if self.mixed else "shown"
-        said = f"80 % of measured runs took {these} the rounds {shown}"
+        said = f"80 % of measured runs took {these} the rounds {shown}{so}"
         if self.beyond:
             return f"{said}, and none differed so much"
         return said if own == best else f"{said}; {known} with a profile"

@@ -36,7 +36,7 @@ from planner.report.document import (
 from planner.scenario.units import format_amount, format_break_even
 
 LEGEND = {"~": "~ predicted", "?": "? assumed", "[": "[ ] 80 % interval", "=": "= toss-up"}
-LEGEND |= {BY_GROUP: f"{BY_GROUP}: group after group"}
+LEGEND |= {"-": "x-x: own to servers' links", BY_GROUP: f"{BY_GROUP}: group after group"}
 TIED = "="  # after how many times the best one takes of a toss-up that the verdict does not name
 OWN_LEVEL = "% interval"  # in the name of a column that says it
 SCALE = "Rounds"  # a fact of how far they may be off as a whole
@@ -518,7 +518,7 @@ def legend(blocks: Sequence[Block]) -> str:
     guessed = any(label == "Assumed" for one in blocks if isinstance(one, Facts) for label, _ in one.entries)
     tied = re.search(rf"(x|\]){TIED}$", whole, re.MULTILINE) is not None
     shown = {"~": "~" in whole, "?": guessed or _has_guess(whole), "[": "[" in whole and not named, "=": tied}
-    shown[BY_GROUP] = BY_GROUP in whole
+    shown |= {"-": re.search(r"x-\d", whole) is not None, BY_GROUP: BY_GROUP in whole}
     return "   ".join(words for mark, words in LEGEND.items() if shown[mark])
 
 

@@ -17,6 +17,7 @@ from planner.io.answers import KnownValue, Quantity, Sensitivity, Verdict
 from planner.io.wording import CASES, LISTED, counted, join, join_with_limit, percent, times, title, two
 from planner.predict.participation import OWN_BOUNDS
 from planner.predict.predictors import guaranteed
+from planner.predict.statements import ScaleOnRecord
 from planner.report.document import (
     COLUMNS,
     Amount,
@@ -183,7 +184,7 @@ def _rows(answer: Recommendation, most: int, between: str | None, whole: bool = 
         tuple(
             (
                 row.title,
-                *_by_case(row, decides, cases, between, _through(answer, row), marked=marked),
+                *_by_case(row, decides, cases, between, marked=marked),
                 *(_amount(row, name) for name in others),
             )
             for row in shown
@@ -253,22 +254,20 @@ def _by_case(
     decides: str,
     cases: Sequence[str],
     between: str | None,
-    through: Mapping[str, Quantity],
     *,
     marked: Container[str],
 ) -> Iterator[Cell]:
-    """The amount that decides, and how many times that of the best it is, in every case, up to ``through`` servers.
+    """The amount that decides, and how many times that of the best it is, in every case.
 
     Those of a toss-up are marked, in the cases that are to be ``marked``.
     """
     known = [
-        (row.replaced(time_seconds=one.time_seconds), one.ratio, one.value, one.tie)
+        (row.replaced(time_seconds=one.time_seconds), one.ratio, one.through, one.value, one.tie)
         for one in row.cases
         if one.value in cases
     ]
-    for one, ratio, case, tie in known or [(row, row.ratio, "", row.tie)]:
+    for one, ratio, most, case, tie in known or [(row, row.ratio, row.through, "", row.tie)]:
         yield _amount(one, decides)
-        most = through.get(case)
         if most is not None and ratio is not None:
             yield f"{times(ratio)}-{times(most)}"
         else:
@@ -280,15 +279,6 @@ def _tied(answer: Recommendation) -> frozenset[str]:
     ties = [one.value for row in answer.ranking for one in row.cases if one.tie == 1]
     ties += ["" for row in answer.ranking if row.tie == 1]
     return frozenset(value for value in ties if ties.count(value) > 1)
-
-
-def _through(answer: Recommendation, row: Row) -> dict[str, Quantity]:
-    """What one tier takes over the best over slower links of servers, by the case of link sharing; empty for none."""
-    every = [answer.verdict, *(one for case in answer.verdict.cases for one in (case, *case.cases))]
-    known = [(one.value, one.baseline) for one in every if one.baseline is not None and one.baseline.id == row.id]
-    of_time = [(value, one.through) for value, one in known if one.through is not None]
-    own = next(iter(answer.open_cases), "")
-    return {value if value in answer.open_cases else own: through for value, through in of_time}
 
 
 def _times_best(ratio: Quantity | None, between: str | None = ", ", mark: str = "") -> Cell:
@@ -335,7 +325,7 @@ def _facts(answer: Recommendation) -> Iterator[tuple[str, str]]:
     if ranged := _between_ends(answer):
         yield RANGES, ranged
     if answer.recommend.scale is not None:
-        yield SCALE, answer.recommend.scale.in_words()
+        yield SCALE, answer.recommend.scale.in_words(_so(answer, answer.recommend.scale))
     if answer.recommend.in_place_of:
         yield REPLACED, answer.recommend.in_place_of
     if answer.recommend.predictor == "pilot" and answer.recommend.notes:
@@ -348,6 +338,15 @@ def _facts(answer: Recommendation) -> Iterator[tuple[str, str]]:
     if known:
         said = "; ".join(f"{', '.join(names)}: {how}" for how, names in known.items())
         yield METHODS, f"{said} (--explain methods)"
+
+
+def _so(answer: Recommendation, scale: ScaleOnRecord) -> str:
+    """What the first takes where rounds may be so far off that its time says little."""
+    first = answer.ranking[0]
+    if answer.open_cases or first.time_seconds is None or not scale.wide:
+        return ""
+    end = "or more" if scale.high is None else f"to {duration(first.time_seconds * scale.high)}"
+    return f", so {first.title} {duration(first.time_seconds * scale.low)} {end}"
 
 
 def _between_ends(answer: Recommendation) -> str:

@@ -82,8 +82,9 @@ def test_a_chain_of_clients_is_also_timed_over_slower_links_of_servers(up: str, 
     )
     seconds = sequential.rounds * alone.row("ring").round_seconds
     assert sequential.time_seconds < best.time_seconds < seconds
-    said = answer.verdict.text.partition("Sequential")[2]
-    assert f"{two(seconds / best.time_seconds)}x over the links of servers." in said
+    assert sequential.through == pytest.approx(seconds / best.time_seconds, rel=1e-6)
+    page = str(answer)
+    assert f"{times(sequential.ratio)}-{two(seconds / best.time_seconds)}x" in page and "own to servers' links" in page
 
 
 @pytest.mark.parametrize("objective", ["money", "energy"])

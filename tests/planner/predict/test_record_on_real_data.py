@@ -15,6 +15,7 @@ from planner.predict.evidence import predictor_record, table
 from planner.predict.evidence.orderings import on_real_data
 from planner.predict.predictors.spectrum import GAINED
 from planner.predict.question import ask
+from planner.report.page import duration
 from planner.scenario.resolve import load
 
 pytestmark = pytest.mark.usefixtures("unflipped")
@@ -149,7 +150,7 @@ def test_rates_of_a_pilot_are_called_measured_and_have_the_record_of_pilots() ->
 
 
 def test_rounds_to_a_given_loss_say_how_far_off_such_were_and_others_say_nothing() -> None:
-    fleet = {"groups": 6, "clients_per_group": 5}
+    fleet = {"groups": 6, "clients_per_group": 5, "link_sharing": "per-client"}
     constants = {"heterogeneity": "zeta=1,delta=2", "smoothness": 7, "sigma": 1.5, "initial_gap": 2.3}
     rows = {row["told"]: row for row in table("scale_record.csv")}
     for told, known in (
@@ -161,6 +162,9 @@ def test_rounds_to_a_given_loss_say_how_far_off_such_were_and_others_say_nothing
         assert (found.best_low, found.best_high) == (float(rows["decay"]["low"]), float(rows["decay"]["high"]))
         said = "80 % of measured runs took 0.6x to 3.5x the rounds shown"
         assert (f"Rounds    {said}" in str(answer.explain())) or told != "decay"
+        first = answer.ranking[0]
+        ends = [duration(first.time_seconds * float(row[name])) for name in ("low", "high")]
+        assert f"so {first.title} {' to '.join(ends)}" in " ".join(str(answer).split())
         assert planner.recommend(**fleet, **known, rounds=50).recommend.scale is None
         for other in ({"metric": "gradient"}, {"curvature_scatter": 0}):
             assert planner.recommend(**fleet, **known, target=0.05, **other).recommend.scale is None
