@@ -171,6 +171,8 @@ class Verdict(Part):
     best: list[str] = field("ids: one, or those that are level; the leader where it is too early to tell")
     since: int | None = field("the first round from which it has led to the end", default=None)
     ahead: tuple[str, ...] = field("systems beside the trees that have less left than the best tree", default=())
+    lead: Interval | None = field("of the first of a toss-up over the second, by the metric at the end", default=None)
+    ratio: Interval | None = field("rounds of the second to where the first ends, over the first's", default=None)
 
 
 class Cut(Part):

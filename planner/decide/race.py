@@ -301,7 +301,10 @@ class _Board:
         beside = {name: own for name, own in waiting.items() if np.isfinite(own).all()}
         ahead = tuple(name for name, own in beside.items() if self._leads(own, fine[first]))
         if len(level) > 1:
-            return data.Verdict(status="toss-up", best=level, ahead=ahead)
+            by = fine[level[1]][:, -1] - fine[first][:, -1]
+            low, high = _interval(by)
+            lead, ratio = data.Interval(value=float(by.mean()), low=low, high=high), self._longer(first, level[1])
+            return data.Verdict(status="toss-up", best=level, ahead=ahead, lead=lead, ratio=ratio)
         others = np.stack([means[name] for name in order[1:]]) if order[1:] else np.full((1, self.rounds + 1), math.inf)
         behind = np.flatnonzero(means[first][1:] >= others[:, 1:].min(0))
         since = int(behind[-1]) + 2 if len(behind) else 1
@@ -336,11 +339,15 @@ class _Board:
         return float(ahead.mean()) > TIE * way and (low is None or low > 0)
 
     def _sooner(self, first: str, name: str) -> bool:
-        """Whether another tree needs more rounds to where the first ends, with all that another pilot leaves open."""
+        """Whether that ratio is above 1 with all of its interval, or the other never comes there."""
+        found = self._longer(first, name)
+        return found is None or found.low is None or found.low > 1
+
+    def _longer(self, first: str, name: str) -> data.Interval | None:
+        """How many times the rounds another tree needs to where the first ends, with what another pilot leaves open."""
         of, own = kept(self._mean(first)), never_rising(self._mean(name))
         ratio = rounds_like(of, own, self.rounds) / (rounds_like(of, of, self.rounds) or math.nan)
-        found = self._with_seeds(name, ratio, self.rounds, first)
-        return found is None or found.low is None or found.low > 1
+        return self._with_seeds(name, ratio, self.rounds, first)
 
     def _too_short(self) -> data.Verdict:
         best: dict[str, float] = {}

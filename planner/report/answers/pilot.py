@@ -22,7 +22,7 @@ from planner.io.progress import progress
 from planner.io.wording import counted, join, names, names_or, percent, times, title
 from planner.predict.pilot import way_out
 from planner.report.document import COLUMNS, Block, Column, Section, Sentences, Table, numeric
-from planner.report.page import brief, shortened_to
+from planner.report.page import brief, legend, shortened_to
 from planner.scenario.units import parse_duration
 
 MOST = {"rounds": 10**5, "seeds": 64, "rates": 33}
@@ -135,7 +135,7 @@ def piloted(
 def document(pilot: Pilot, output: Path | None, within: float | None, left_out: Sequence[str]) -> Listing:
     """Say what a pilot measured in so many seconds, where it is written, and which systems did not race."""
     warnings, limits = tuple(_warnings(pilot)), tuple(_limits(pilot, left_out))
-    again = "" if output is None else " --force; runs are kept"
+    again = "" if output is None else ", with --force; runs are kept"
     facts = [("Raced", _raced(pilot)), *shortened_to("Limits", limits, again)]
     later = _slower_buffers(pilot)
     table, page = _table(pilot, ()), _table(pilot, later)
@@ -151,6 +151,7 @@ def document(pilot: Pilot, output: Path | None, within: float | None, left_out: 
         below.append("HSL and gossip have no global model: means over the nodes' own models.")
     if any(one.times for one in pilot.beside):
         below.append(_by_time(pilot))
+    below += filter(None, [legend([narrow])])
     blocks: list[Block] = [narrow, *(Sentences(text, indent=2) for text in below)] if pilot.rounds else []
     rates = (
         f"{_name(one)}: {' to '.join(dict.fromkeys(f'{rate:.3g}' for rate in one.good_rates))}"
@@ -222,7 +223,10 @@ def _verdict(pilot: Pilot) -> str:
         since = "" if found.since == pilot.rounds else f", and has been since round {found.since}"
         return f"{names(found.best)} is first by {kind} after {rounds}{since}."
     if found.status == "toss-up":
-        return f"Toss-up by {kind} after {rounds}: {names_or(found.best)}."
+        first, other = map(title, found.best[:2])
+        lead = f" {first} leads by {_shown(found.lead, 2)}" if found.lead else ""
+        longer = f"; {other} takes {_shown(found.ratio, 2)} times the rounds to that {kind}" if found.ratio else ""
+        return f"Toss-up by {kind} after {rounds}: {names_or(found.best)}.{lead}{longer}{'.' * bool(lead)}"
     if found.status == "too-short":
         ahead = f" {names(found.best)} was in front when it was stopped." if found.best else ""
         return f"It cannot be told yet: the budget ended before the topologies could be compared.{ahead}"

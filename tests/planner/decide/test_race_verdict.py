@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("torch")
 
 from planner.decide.race import _Board
+from planner.report.answers.pilot import _verdicts
 from validation.race import Lane, window_for
 
 START = 1.0
@@ -108,7 +109,13 @@ def test_a_lead_within_what_another_pilot_would_differ_by_is_a_toss_up() -> None
     """Two pilots alike but for the seed called one of two rings first each, by a loss that four seeds told apart."""
     near = board(star_star=[0.9] * 4, ring_ring=[0.500, 0.501, 0.502, 0.500], ring_star=[0.520, 0.521, 0.522, 0.520])
     assert near._leads(near.curves["ring-ring"], near.curves["ring-star"])
-    assert (near.verdict().status, near.verdict().best) == ("toss-up", ["ring-ring", "ring-star"])
+    found = near.verdict()
+    assert (found.status, found.best) == ("toss-up", ["ring-ring", "ring-star"])
+    assert found.lead.value == pytest.approx(0.02) and found.lead.low > 0  # 0.5208 - 0.5008, told apart by the seeds
+    assert found.ratio.low < 1 < found.ratio.value < 1.1
+    pilot: Any = SimpleNamespace(verdict=found, rounds=6, metric="loss", targets=(), beside=())
+    said = "Ring-Ring leads by 0.02 [0.02, 0.02]; Ring-Star takes 1 [0.93, 1.2] times the rounds to that loss."
+    assert said in " ".join(_verdicts(pilot))
     far = board(star_star=[0.9] * 4, ring_ring=[0.500, 0.501, 0.502, 0.500], ring_star=[0.620, 0.621, 0.622, 0.620])
     assert (far.verdict().status, far.verdict().best) == ("best", ["ring-ring"])
 
