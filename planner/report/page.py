@@ -11,6 +11,7 @@ import shlex
 import textwrap
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from planner.decide.recommendation import SHARING
@@ -323,14 +324,13 @@ def changes(answer: Answer, short: bool) -> Iterator[tuple[str, str]]:
     known.sort(key=lambda one: one.parameter not in words)
     found = list(_in_words(answer, known))
     if found:
-        section = "" if short else " break-even"
-        left = f"; {len(found) - most} more: --explain{section}" if len(found) > most else ""
+        more = f"; {len(found) - most} more" * (len(found) > most)
+        left = [f"{more}: --explain{'' if short else ' break-even'}", *[more] * short] if more else [""]
         at = [f"{key} = {known.value}" for key, known in answer.scenario.items() if known.source.startswith(SEARCHED)]
-        said = (", ".join(at) + _held(answer) + ": ") * bool(at) + "; ".join(found[:most])
-        if SHARING in decided:  # followed from the case of own links, in a word where that spares a line
-            said = min((f"{own}: {said}" for own in ("own links", "own")), key=_lines)
-        # a short page has few lines left, and the sections of --explain have the others
-        yield "Changes", said if short and _lines(said) < _lines(said + left) else said + left
+        said = f"at {', '.join(at)}{_held(answer)}: " * bool(at) + "; ".join(found[:most])
+        own = ("own links: ", "own: ") if SHARING in decided else ("",)  # followed from that case
+        # a short page has few lines left: a word and where the others are go where that spares one
+        yield "Changes", min((f"{case}{said}{end}" for end, case in product(left, own)), key=_lines)
 
 
 def _lines(text: str) -> int:

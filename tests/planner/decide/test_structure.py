@@ -811,7 +811,7 @@ def test_a_change_of_groups_that_were_found_can_be_asked_for_as_it_is_told() -> 
     """The groups that a search chose have deviations of their own, which the page left to --json."""
     asked: dict[str, Any] = {"heterogeneity": "inter", "link_sharing": "per-server"}
     page = " ".join(str(planner.recommend(clients=180, **asked)).split())
-    [(groups, target, data)] = re.findall(r"Changes G = (\d+) \(with --target (\S+) -H (\S+)\): --set network", page)
+    [(groups, target, data)] = re.findall(r"Changes at G = (\d+) \(with --target (\S+) -H (\S+)\): --set network", page)
     given: dict[str, Any] = {"groups": int(groups), "clients_per_group": 180 // int(groups), "target": target}
     given |= {**asked, "heterogeneity": data}
     assert planner.recommend(**given).verdict.status == "toss-up"

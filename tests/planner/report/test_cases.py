@@ -235,6 +235,14 @@ def test_a_page_of_a_search_shortens_what_it_assumes_before_it_exceeds_its_words
     assert re.search(r"^Assumed .* \d more: --explain$", page, flags=re.MULTILINE)
 
 
+def test_a_short_page_says_how_many_changes_it_leaves_out() -> None:
+    """Where that took a line, one change stood as if there were no others."""
+    answer = planner.recommend(groups=12, clients_per_group=25, heterogeneity="zeta=1.47,delta=3.29")
+    said = " ".join(str(answer).partition("Changes ")[2].partition("Warning")[0].split())
+    assert {"client_link.rate", "server_link.latency"} <= {one.parameter for one in answer.sensitivity}
+    assert said.startswith("own") and re.search(r" leads; [2-9] more", said)
+
+
 @pytest.mark.usefixtures("all_draws")
 def test_a_full_page_names_both_of_two_that_tie_in_a_case(tmp_path: Path) -> None:
     """It had 224 words, and named neither: "own links, shared links: toss-up, any of 2 topologies"."""
