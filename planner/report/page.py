@@ -11,7 +11,6 @@ import shlex
 import textwrap
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
 from typing import Any
 
 from planner.decide.recommendation import SHARING
@@ -22,7 +21,6 @@ from planner.io.listings import Listing
 from planner.io.text import suggest
 from planner.io.wording import CASES, input_words, join, target_option, times, title, two
 from planner.report.document import (
-    COLUMNS,
     Amount,
     Block,
     Cell,
@@ -71,10 +69,10 @@ def page(
     body += [replace(table, indent=2, apart=False)] if isinstance(table, Table) else table
     facts = tuple(facts)
     own = [fact for fact in facts if fact[0] == "Changes"]  # have their place
-    short = short or bool(answer.verdict.cases)
+    few = short or bool(answer.verdict.cases)
     shared = (
-        *assumed(answer, short),
-        *changes(answer, short),
+        *assumed(answer, few),
+        *changes(answer, few, short),
         *own,
         *warned(answer),
         *evidence(answer),
@@ -278,7 +276,6 @@ def assumed(answer: Answer, short: bool = False) -> Iterator[tuple[str, str]]:
 
 
 NAMED = 6  # letters of a symbol
-LABELLED = 10  # columns of a label
 LONGEST = 100  # letters of a warning on a page
 SPELT = 3  # topologies of a toss-up that a change names at most
 ALONE = " alone"  # of a toss-up
@@ -315,27 +312,21 @@ def _until(parts: Sequence[str], most: int) -> str:
     return ", ".join(kept)
 
 
-def changes(answer: Answer, short: bool) -> Iterator[tuple[str, str]]:
-    """List the nearest break-even points; one on a short page."""
-    most = 1 if short else 2
+def changes(answer: Answer, few: bool, short: bool) -> Iterator[tuple[str, str]]:
+    """List the nearest break-even points: one of few, and in fewest words on a short page."""
+    most = 1 if few else 2
     decided = {one.on for one in (answer.verdict, *answer.verdict.cases)}
     known = [one for one in answer.sensitivity if one.break_even is not None and one.parameter not in decided]
     words = {one.key for one in answer.assumptions if one.effect and isinstance(one.value, str)}  # nobody chose them
     known.sort(key=lambda one: one.parameter not in words)
     found = list(_in_words(answer, known))
     if found:
-        more = f"; {len(found) - most} more" * (len(found) > most)
-        left = [f"{more}: --explain{'' if short else ' break-even'}", *[more] * short] if more else [""]
+        left = f"; {len(found) - most} more" * (len(found) > most)
+        left += f": --explain{' break-even' * (not few)}" * (bool(left) and not short)
         at = [f"{key} = {known.value}" for key, known in answer.scenario.items() if known.source.startswith(SEARCHED)]
         said = f"at {', '.join(at)}{_held(answer)}: " * bool(at) + "; ".join(found[:most])
-        own = ("own links: ", "own: ") if SHARING in decided else ("",)  # followed from that case
-        # a short page has few lines left: a word and where the others are go where that spares one
-        yield "Changes", min((f"{case}{said}{end}" for end, case in product(left, own)), key=_lines)
-
-
-def _lines(text: str) -> int:
-    """How many lines of a page a fact takes."""
-    return len(textwrap.wrap(text, COLUMNS - LABELLED))
+        own = "own: " if short else "own links: "  # followed from that case
+        yield "Changes", f"{own * (SHARING in decided)}{said}{left}"
 
 
 def _held(answer: Answer, one: Sensitivity | None = None) -> str:
@@ -354,7 +345,8 @@ def _held(answer: Answer, one: Sensitivity | None = None) -> str:
     each = {name: known.value for name, known in answer.scenario.items() if re.fullmatch(r"P\d", name)}
     if one is not None and one.parameter in each:  # no option is called by the tier
         data = f" -P {'/'.join(map(str, (each | {one.parameter: one.break_even}).values()))}"
-    return f" (with {target_option(float(target.value))}{data})" if target.origin == "derived" else ""
+    when = "with " * (one is not None)  # "at G = 2" says it already
+    return f" ({when}{target_option(float(target.value))}{data})" if target.origin == "derived" else ""
 
 
 def _in_words(answer: Answer, known: Sequence[Sensitivity]) -> Iterator[str]:

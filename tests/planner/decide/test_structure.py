@@ -666,7 +666,7 @@ def test_changes_say_which_counts_of_those_searched_they_are_at(plan) -> None:
     fleet = ("-G", "5", "-M", "8", "-H", "zeta=1.5,delta=0.4", "--uplink", "6Mbit/s", "--downlink", "30Mbit/s")
     words = ("recommend", *fleet, "--model-size", "30MB", "--step-time", "50ms", "--link-sharing", "per-client")
     page = " ".join(plan(*words, "--target", "0.1", "--local-steps", "1:16", "--group-rounds", "1:4")[1].split())
-    said = r"Changes P = 1, K = 16: server link below (\S+ Mbit/s -> toss-up, )?4\.1[6-9] Mbit/s -> Star-Ring"
+    said = r"Changes at P = 1, K = 16: server link below (\S+ Mbit/s -> toss-up, )?4\.1[6-9] Mbit/s -> Star-Ring"
     assert re.search(f"{said} leads", page)
     for rate, best in (("2.10Mbit/s", "star-ring"), ("2.16Mbit/s", "star-star")):
         up = ("--set", f"network.server_link.up={rate}", "--target", "0.1", "-K", "16", "-P", "1", "--json")
@@ -811,7 +811,7 @@ def test_a_change_of_groups_that_were_found_can_be_asked_for_as_it_is_told() -> 
     """The groups that a search chose have deviations of their own, which the page left to --json."""
     asked: dict[str, Any] = {"heterogeneity": "inter", "link_sharing": "per-server"}
     page = " ".join(str(planner.recommend(clients=180, **asked)).split())
-    [(groups, target, data)] = re.findall(r"Changes at G = (\d+) \(with --target (\S+) -H (\S+)\): --set network", page)
+    [(groups, target, data)] = re.findall(r"Changes at G = (\d+) \(--target (\S+) -H (\S+)\): --set network", page)
     given: dict[str, Any] = {"groups": int(groups), "clients_per_group": 180 // int(groups), "target": target}
     given |= {**asked, "heterogeneity": data}
     assert planner.recommend(**given).verdict.status == "toss-up"
