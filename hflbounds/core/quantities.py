@@ -93,7 +93,7 @@ sigma = _declare(
 )
 zeta = _declare(
     "zeta",
-    "INTRA-group heterogeneity: root mean square gap of client gradients to their group's gradient",
+    "intra-group heterogeneity: root mean square gap of client gradients to their group's gradient",
     dim=(1, -1),
     typical=(1e-1, 1e1),
     domain="nonnegative",
@@ -101,7 +101,7 @@ zeta = _declare(
 )
 delta = _declare(
     "delta",
-    "INTER-group heterogeneity: root mean square gap of group gradients to the global gradient",
+    "inter-group heterogeneity: root mean square gap of group gradients to the global gradient",
     dim=(1, -1),
     typical=(1e-1, 1e1),
     domain="nonnegative",

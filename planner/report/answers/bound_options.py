@@ -173,7 +173,8 @@ def heeded(values: Mapping[str, Any], bounds: Sequence[Bound]) -> None:
         names = {*bound.needs, *(s.name for formula in bound.defaults.values() for s in formula.symbols)}
         names |= set() if bound.chain is None else {s.name for s in bound.chain.symbols}
         names |= set() if bound.prepare is None else {*ARRAYS}
-        useful |= names | {limit for name in names if (limit := ABOUT[name].at_most if name in ABOUT else None)}
+        limited = names & values.keys()
+        useful |= names | {limit for name in limited if (limit := ABOUT[name].at_most if name in ABOUT else None)}
     for name in values:
         if name not in useful:
             said = f"{bounds[0].id} does" if len(bounds) == 1 else "these bounds do"

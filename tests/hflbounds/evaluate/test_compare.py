@@ -334,7 +334,7 @@ def test_incomparable_bounds_are_refused_whatever_the_parameter() -> None:
 
 
 def test_crossings_say_what_is_missing() -> None:
-    with pytest.raises(TypeError, match=r"zeta \(INTRA-group"):
+    with pytest.raises(TypeError, match=r"zeta \(intra-group"):
         crossings(*members("zhou2026.thm1", (SR, RS)), "M", G=5, P=1, K=2, sigma=1.0)
 
 

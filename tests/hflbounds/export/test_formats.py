@@ -412,8 +412,8 @@ def test_the_papers_letters() -> None:
     paper = dataclasses.replace(RING.source.paper, notation={"zeta": r"\delta", "delta": r"\zeta", "G": "N"})
     bound = dataclasses.replace(RING, source=paper.at("x"))
     text = render("latex", bound, Style(notation="paper"))
-    assert r"$\delta$: INTRA-group" in text
-    assert r"$\zeta$: INTER-group" in text
+    assert r"$\delta$: intra-group" in text
+    assert r"$\zeta$: inter-group" in text
     assert r"\le\delta^2$ for all $x$, as the average over groups" in text  # hypotheses change their letters too
     assert r"\frac1{NM}" in text
     assert r"\mathbb{E}" in text

@@ -569,6 +569,7 @@ EXPORT = ["export", RING]
         (["compare", RING, OTHER, "--set", "Gamma=3"], "--set: these bounds do not have Gamma"),
         (["plot", RING, "--over", "zeta", "--set", "S1=3", "-o", "a.svg"], "does not have S1"),
         (["export", RING, "--set", "S1=3"], "does not have S1"),
+        (["export", "hflbounds.sharp-partial.ring-star", "--set", "G=12"], "does not have G (groups)"),  # S1 is open
         (["show", RING, "--set", "G=3", "--set", "G=4"], "set twice"),
         (["show", RING, "--set", "G=3"], "also needs M, P, K, R, L, A, sigma, zeta, delta"),
         (["show", RING, "--set", "G=2.5"], "G (groups) must be a whole number, at least 1, not 2.5"),
