@@ -184,8 +184,9 @@ def read_gram(path: Path, labels: Sequence[str]) -> Floats:
             raise
         raise ScenarioError(f"{error} `hfl-plan estimate HOOK.py --gram {path}` writes one.") from None
     table.need("label", "Start the header with label, then one column for each label")
+    some = f"{', '.join(labels[:3])}{' ...' * (len(labels) > 3)}"
     for label in labels:
-        table.need(label, "The file has one row and one column for each label of the counts")
+        table.need(label, f"Write the labels of the counts there, {some:.80}, each in place of its class")
     index = {label: i for i, label in enumerate(labels)}
     gram: Floats = np.full((len(labels), len(labels)), np.nan)
     for row in table.rows():

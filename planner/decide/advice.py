@@ -19,7 +19,7 @@ from planner.scenario.resolve import Scenario
 UNASKED = {"R", "tiers", "scatter", "fading", "decay", "target", "L"}  # of the target, or without effect on a ranking
 IN_A_PILOT = {"sigma", "L", "A", "scatter", "fading", "decay"}  # with deviations: change nothing of what was measured
 OF_LOSS = ("L A", "L", "A")
-ESTIMATE = ("hfl-plan", "estimate", "HOOK.py")
+ESTIMATE, MEASURE = ("hfl-plan", "estimate", "HOOK.py"), ("hfl-plan", "measure", "COUNTS.csv")
 QUESTIONS = (  # by what is unknown: the question, and what to give
     (("client_link.up",), "How fast is the link of a client?", ("--uplink", "RATE")),
     (("client_link.down",), "How fast is the downlink of a client?", ("--downlink", "RATE")),
@@ -27,7 +27,7 @@ QUESTIONS = (  # by what is unknown: the question, and what to give
     (("model_size",), "How large is the model?", ("--model-size", "SIZE")),
     (("step_time",), "How long does a local step take?", ("--step-time", "TIME")),
     (("deviations",), "How much do the data of clients and groups differ?", ("--data", "COUNTS.csv")),
-    (("zeta and delta",), "How large is delta?", ("hfl-plan", "measure", "COUNTS.csv", "--gram", "GRAM.csv")),
+    (("zeta and delta",), "How large is delta of your model?", (*MEASURE, "--gram", "GRAM.csv")),
     (("sigma",), "How noisy are gradients of your model?", ESTIMATE),
     (OF_LOSS, "How large are L and A of your model?", ESTIMATE),
 )

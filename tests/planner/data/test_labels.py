@@ -257,6 +257,7 @@ def test_pairs_costs_and_gram(tmp_path: Path) -> None:
         (read_costs, "client\na\nb\n", "there are no servers"),
         (read_gram, "label,a,b\na,1,0\n", "no line of label 'b'"),
         (read_gram, "label,a\na,1\n", "no column 'b'"),
+        (read_gram, "label,0,1\n0,1,0\n1,0,1\n", "'0', '1'. Write the labels of the counts there, a, b, "),
         (read_gram, "label,a,b\na,1,0\nb,1,1\n", "symmetric"),
         (read_gram, "label,a,b\na,1,2\nb,2,1\n", "no gradients have these"),
         (read_gram, "label,a,b\na,0,0\nb,0,0\n", "no gradients have these"),

@@ -579,7 +579,7 @@ def test_a_deviation_given_as_a_range_is_asked_for_by_what_narrows_the_range() -
     answer = planner.recommend(**fleet, heterogeneity="zeta=1:6,delta=0.3:3")
     first = next(one for one in answer.next if one.asks)
     assert first.argv == ("hfl-plan", "estimate", "HOOK.py")
-    assert first.why == "How large is delta? No value in its range puts another topology first."
+    assert first.why == "How large is delta of your model? No value in its range puts another topology first."
     for delta in ("0.3", "3"):  # at both ends of it
         assert (
             planner.recommend(**fleet, heterogeneity=f"zeta=1:6,delta={delta}").recommended[0] == answer.recommended[0]
