@@ -102,6 +102,7 @@ class Budget:
     energy: float = math.inf
     carbon: float = math.inf
     money: float = math.inf
+    currency: str = ""  # of money, as it was typed
 
     @property
     def limits(self) -> dict[Aim, float]:
@@ -119,9 +120,8 @@ class Budget:
 
     def __str__(self) -> str:
         """Its parts in words."""
-        return (
-            join([WRITE[aim](limit) for aim, limit in self.limits.items()]) if self.limits else "any time and traffic"
-        )
+        said = join([WRITE[aim](limit) for aim, limit in self.limits.items()])
+        return said.replace("(your currency)", self.currency) or "any time and traffic"
 
 
 def budget_of(texts: Iterable[str]) -> Budget:
@@ -132,14 +132,14 @@ def budget_of(texts: Iterable[str]) -> Budget:
     Raises:
         ScenarioError: For another unit, no number above 0, or two limits of one kind.
     """
-    found: dict[str, float] = {}
+    found: dict[str, Any] = {}
     for text in texts:
         name, limit = _limit(text)
         if not limit > 0:
             raise ScenarioError(f"--budget: {text!a:.40} leaves nothing to spend. Give more than 0.")
         if name in found:
             raise ScenarioError(f"--budget: {text!a:.40} is a second limit of the same. Give one of the two.")
-        found[name] = limit
+        found |= {name: limit} | ({"currency": text.strip()[-3:]} if name == "money" else {})
     return Budget(**found)
 
 

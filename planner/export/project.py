@@ -174,6 +174,8 @@ def _notes(plan: Plan, target: Target, planned: Price, priced: Price | None) -> 
         said.append("Clients are waited for: what to do where one does not come (availability) is not exported.")
     if not plan.scenario.network.whole:
         said.append("Models are sent whole: their compression is not exported.")
+    if (until := plan.answer.scenario.get("R")) is not None and "the pilot" in until.source:
+        said.append(f"Its target is that of the pilot, {until.value} rounds: give --rounds for your training.")
     said += [*_undecided(plan), *target.says]
     if priced is not None:
         now, then = (

@@ -61,6 +61,10 @@ class Grouping(Told):
     rows: tuple[Gain, ...]
     group: dict[str, Any] = field("deviations, assignment, moves and effect of the new groups")
 
+    def words(self, parameter: str) -> str:
+        """Write a key of the scenario for people; deviations are assumed of the new groups."""
+        return f"{'new ' * (parameter in ('zeta', 'delta'))}{input_words(parameter, self.tier_names)}"
+
 
 def grouped(
     scenario: Callable[..., Scenario], path: Path, wanted: Wanted, config: Path | None = None

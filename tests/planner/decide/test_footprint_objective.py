@@ -251,4 +251,4 @@ def test_a_setting_under_which_nothing_has_a_price_is_no_change() -> None:
 
 def test_a_limit_of_money_is_in_the_currency_of_who_asks(plan) -> None:
     words = "tune -G 3 -M 4 --set footprint.device_hour=0.05 --link-sharing per-client --budget 3USD -K 1:4 -P 1"
-    assert plan(*words.split())[1].startswith("Within 3 (your currency), for the least time")
+    assert plan(*words.split())[1].startswith("Within 3 USD, for the least time")

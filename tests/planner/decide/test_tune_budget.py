@@ -44,7 +44,7 @@ def found(**settings: Any) -> list[Choice]:
         ("20kWh", Budget(energy=7.2e7)),
         ("5kgCO2e", Budget(carbon=5)),
         ("250 gCO2e", Budget(carbon=0.25)),
-        ("1,200.50EUR", Budget(money=1200.5)),
+        ("1,200.50EUR", Budget(money=1200.5, currency="EUR")),
     ],
 )
 def test_the_unit_says_of_what_a_budget_is(text: str, wanted: Budget) -> None:

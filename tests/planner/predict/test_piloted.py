@@ -178,6 +178,9 @@ def test_what_an_answer_from_a_pilot_names_can_be_exported_next(tmp_path: Path) 
     answer = planner.recommend(pilot=path, **{**FLEET, "objective": "time", "link_sharing": "per-client"})
     assert (answer.verdict.status, answer.verdict.best) == ("best", ("star-star",))
     assert ("hfl-plan", "export", "...", "--to", "python", "-o", "project") in [one.argv for one in answer.next]
+    how = {**FLEET, "objective": "time", "link_sharing": "per-client", "output": tmp_path / "job"}
+    (said,) = (one.text for one in planner.export(pilot=path, **how).warnings if "pilot" in one.text)
+    assert said == f"Its target is that of the pilot, {ROUNDS} rounds: give --rounds for your training."
 
 
 def test_a_target_is_a_measured_loss_or_a_share_of_the_start(pilot: Path) -> None:
