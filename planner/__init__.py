@@ -176,7 +176,7 @@ def _recommend(  # reason: a keyword for each option of the command
 
         found = with_links(found, scenario)
     given = {"settings": settings, **options} if details else {"settings": settings, "details": False, **options}
-    return found.plotted(of_recommendation(lambda: scenario)).called(_call("recommend", config, given))
+    return found.keeping(plot=of_recommendation(lambda: scenario), call=_call("recommend", config, given))
 
 
 def _pilot(

@@ -33,7 +33,7 @@ from planner.io.frames import Frame
 from planner.io.progress import progress
 from planner.io.text import suggest
 from planner.report import document as laid_out
-from planner.report.pictures import Plot, of_counts, of_recommendation
+from planner.report.pictures import Plot, of_recommendation
 from planner.scenario.keywords import CONFIG, MISSING, SETTINGS, Keyword, named, of_field, signed
 from planner.scenario.resolve import Scenario, instead_of, spoken
 
@@ -218,22 +218,15 @@ def _called(
         if answer is None or isinstance(answer, str | Wrote):
             return answer if isinstance(answer, str) else None
         result = answer if isinstance(answer, Result) else Result(answer)
-        found: Any = result.answer.called(call)
         written = ((suffix, text) for suffix, text in result.files.items() if isinstance(text, str))
-        if (file := next(written, None)) is not None:
-            found.filed(*file)
+        found: Any = result.answer.keeping(call=call, file=next(written, None))
         scenario = subject if isinstance(subject, Scenario) else result.scenario
         if files:
             toml = subject.toml() if isinstance(subject, Said) else ""
             filed(replace(result, scenario=scenario), laid_out(found), asked, toml, ("hfl-plan", *words))
         if command.__name__ == "recommend":
-            found.plotted(of_recommendation(subject.scenario))
-        elif command.__name__ in ("measure", "group"):
-            regrouped: Any = result.files.get(".csv")
-            found.plotted(of_counts(arguments["counts"], regrouped))
-        elif isinstance(found, Answer):
-            found.plotted(_pictures(found, scenario, result.pictures))
-        return found
+            return found.keeping(plot=of_recommendation(subject.scenario))
+        return found.keeping(plot=_pictures(found, scenario, result.pictures))
 
 
 def _pictures(answer: Answer, scenario: Scenario | None, own: Iterable[Wanted]) -> Plot | None:

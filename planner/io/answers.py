@@ -308,10 +308,7 @@ TABLES = frozenset({"rows", "assumptions", "warnings", "sensitivity", "evidence"
 ADVICE = ("not-worth-it", "race-first")  # what is said of the best that its name does not say
 LOADED = "loaded"  # in place of what draws the pictures of an answer, which files do not keep
 MAKING = frozenset(  # names of an answer that those who make it use, and completion leaves out
-    {
-        *("call", "called", "file", "filed", "open_cases", "page", "paged"),
-        *("plotted", "replaced", "schema_id", "shown", "words"),
-    }
+    {"call", "file", "keeping", "open_cases", "page", "replaced", "schema_id", "shown", "words"}
 )
 
 
@@ -410,7 +407,7 @@ class Answer(Kept):
         Raises:
             ScenarioError: For a file that holds none; it is read as text, and nothing in it is run.
         """
-        return super().load(path).plotted(LOADED)
+        return super().load(path).keeping(plot=LOADED)
 
     @property
     def plot(self) -> Any:
@@ -425,9 +422,10 @@ class Answer(Kept):
             raise ScenarioError("plot: this answer was loaded, and files keep no pictures. Ask for it again.")
         return found
 
-    def plotted(self, plot: Any) -> Self:
-        """Keep what draws the pictures of this answer, and return the answer."""
-        object.__setattr__(self, "_plot", plot)
+    def keeping(self, **beside: Any) -> Self:
+        """Keep what is no part of the answer, its `plot`, `file`, `call` or `page`, and return the answer."""
+        for name, kept in beside.items():
+            object.__setattr__(self, f"_{name}", kept)
         return self
 
     @property
@@ -435,34 +433,19 @@ class Answer(Kept):
         """Suffix and text of the file that a command writes in place of this answer; None where it writes none."""
         return getattr(self, "_file", None)
 
-    def filed(self, suffix: str, text: str) -> Self:
-        """Keep what a command writes in place of this answer, which others read, and return the answer."""
-        object.__setattr__(self, "_file", (suffix, text))
-        return self
-
     @property
     def call(self) -> str:
         """The call of Python that asks for this answer; empty where none did."""
         return str(getattr(self, "_call", ""))
-
-    def called(self, call: str) -> Self:
-        """Keep the call of Python that asked for this answer, and return the answer."""
-        object.__setattr__(self, "_call", call)
-        return self
 
     @property
     def page(self) -> Any:
         """The page of an answer that is laid out as it is made; None where it is laid out when it is shown."""
         return getattr(self, "_page", None)
 
-    def paged(self, page: Any) -> Self:
-        """Keep the page of an answer that is laid out as it is made, and return the answer."""
-        object.__setattr__(self, "_page", page)
-        return self
-
     def replaced(self, **values: Any) -> Self:
         """Return the same with other values of some fields, with its page, and the call that asked for it."""
-        return super().replaced(**values).paged(self.page).called(self.call)
+        return super().replaced(**values).keeping(page=self.page, call=self.call)
 
     def __dir__(self) -> list[str]:
         """Return what completion offers: the fields, and what shows, keeps and draws them."""

@@ -144,7 +144,8 @@ def brief(
         body = [replace(body, rows=body.rows[:ROWS])]
     details.append(Section.said(WARNINGS, "Warnings", (one.text for one in answer.warnings)))
     blocks = (Sentences(answer.verdict.text, "bold"), *body, Facts((*more, *facts, *warned(answer), *steps(answer))))
-    return answer.paged(_laid(answer, blocks, details, answer.records() if records is None else records, kind))
+    kept = answer.records() if records is None else records
+    return answer.keeping(page=_laid(answer, blocks, details, kept, kind))
 
 
 def told(answer: Told, table: Table | Sequence[Block], *, kind: str, **parts: Any) -> Document:

@@ -7,7 +7,6 @@ import importlib
 from collections.abc import Callable, Mapping
 from functools import partial
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from planner.errors import PlannerError, ScenarioError
@@ -104,22 +103,6 @@ class Plot:
 def of_recommendation(scenario: Callable[[], Any]) -> Plot:
     """Return the pictures of a recommendation for a scenario."""
     return Plot({name: partial(_of_scenario, module, scenario) for name, module in OF_RECOMMEND.items()})
-
-
-def of_counts(before: Path, after: str | None = None) -> Plot:
-    """Return the picture of a file of label counts, or of these and of the text of one in new groups."""
-    from planner.io import frames
-
-    held = frames.content(before)
-
-    def draw() -> Picture:
-        from planner.plot import grouping
-
-        with frames.held() as holder:
-            path = before if held is None else Path(holder.written(held.decode(), "before"))
-            return grouping.of_counts(path, after)
-
-    return Plot({"grouping": draw})
 
 
 def _of_scenario(module: str, scenario: Callable[[], Any]) -> Any:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hflbounds.topology import all_topologies
 from planner.decide.recommendation import SHARING
+from planner.io import frames
 from planner.io.wording import CASES
 
 if TYPE_CHECKING:
@@ -54,11 +55,21 @@ def _of_rows(answer: Answer) -> Iterator[Wanted]:
         yield "front", "answer", partial(_front, found, "; ".join(filter(None, (answer.title, case))))
 
 
-def of_counts(before: Path, after: str | None = None) -> Iterator[Wanted]:
-    """List the picture of label counts, and of the same in new groups, given as the text of a file."""
-    from planner.plot import grouping
+def of_counts(before: Path, after: str | None = None) -> Sequence[Wanted]:
+    """List the picture of label counts, and of the same in new groups, given as the text of a file.
 
-    yield "grouping", "answer", partial(grouping.of_counts, before, after)
+    What stands for the file of the counts now does so when the picture is drawn, too.
+    """
+    held = frames.content(before)
+
+    def draw() -> Picture:
+        from planner.plot import grouping
+
+        with frames.held() as holder:
+            path = before if held is None else Path(holder.written(held.decode(), "before"))
+            return grouping.of_counts(path, after)
+
+    return [("grouping", "answer", draw)]
 
 
 def race(pilot: str) -> Picture:
