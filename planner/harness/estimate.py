@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from planner.harness import need, refusals
-from planner.harness.hooks import refused, run
+from planner.harness import refusals
+from planner.harness.hooks import opened
 
 if TYPE_CHECKING:
     from validation.client_losses import Partitioned
@@ -23,16 +23,9 @@ def measured(hook: Path, *, batch: int, seed: int, **how: Any) -> tuple[Partitio
         ScenarioError: For a file that is no hook.
         NoAnswerError: If nothing can be measured.
     """
-    from validation import hook as hooks
+    with opened(hook, "estimate", seed) as given, refusals(f"{hook}: "):
+        from validation.client_losses import partitioned
+        from validation.estimate import estimate
 
-    with refused():
-        text = hooks.source(hook)
-        need("estimate", "torch", "scipy")
-        with hooks.running(hook):
-            given = run(hook, text, seed)
-            from validation.client_losses import partitioned
-            from validation.estimate import estimate
-
-            with refusals(f"{hook}: "):
-                losses = partitioned(given.model, given.clients, given.loss, batch=batch)
-                return losses, estimate(losses, nonnegative=given.loss is None, seed=seed, **how)
+        losses = partitioned(given.model, given.clients, given.loss, batch=batch)
+        return losses, estimate(losses, nonnegative=given.loss is None, seed=seed, **how)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner.errors import ScenarioError
+from planner.harness import need
 
 if TYPE_CHECKING:
     from validation.hook import Hook
@@ -23,25 +24,23 @@ class Handed(NamedTuple):
 
 
 @contextmanager
-def refused() -> Iterator[None]:
-    """Pass on what is no hook as misuse.
+def opened(hook: Path, command: str, seed: int) -> Iterator[Hook]:
+    """Run a hook for a command, with everything seeded that it may draw from, and pass on what is none as misuse.
 
     Raises:
-        ScenarioError: For every file that is none, or fails.
+        ScenarioError: For every file that is no hook, or fails.
+        NoAnswerError: If torch is not installed.
     """
-    from validation.hook import HookError
+    from validation import hook as hooks
 
     try:
-        yield
-    except HookError as error:
+        text = hooks.source(hook)
+        need(command, "torch", "scipy")
+        with hooks.running(hook):
+            from validation.client_losses import seeded
+
+            seeded(seed)
+            yield hooks.run(hook, text)
+    except hooks.HookError as error:
         code = "E030" if "cannot be read" in str(error) else None
         raise ScenarioError(str(error), code=code) from None
-
-
-def run(hook: Path, text: bytes, seed: int) -> Hook:
-    """Run a hook with everything seeded that it may draw from."""
-    from validation import hook as hooks
-    from validation.client_losses import seeded
-
-    seeded(seed)
-    return hooks.run(hook, text)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from hflbounds.topology import Order, Topology, all_topologies
 from planner.errors import ScenarioError
 from planner.harness import need, refusals, stoppable
-from planner.harness.hooks import refused, run
+from planner.harness.hooks import opened
 
 if TYPE_CHECKING:
     from validation.problems.supplied import Supplied
@@ -108,17 +108,11 @@ def on_hook(hook: Path, wanted: Wanted, store: Path | None, tell: Tell, **how: A
         ScenarioError: For a file that is no hook, and what cannot be meant.
         NoAnswerError: If nothing can be raced.
     """
-    from validation import hook as hooks
-
-    with refused():
-        text = hooks.source(hook)
-        need("pilot", "torch", "scipy")
-        with hooks.running(hook):
-            given = run(hook, text, wanted.seed)
-            test = None if given.test is None else given.test()
-            with refusals(f"{hook}: "):
-                made = _supplied(given.model, given.clients, given.loss, test, wanted)
-                return _raced(made, str(hook.absolute()), wanted, store, tell, **how)
+    with opened(hook, "pilot", wanted.seed) as given:
+        test = None if given.test is None else given.test()
+        with refusals(f"{hook}: "):
+            made = _supplied(given.model, given.clients, given.loss, test, wanted)
+            return _raced(made, str(hook.absolute()), wanted, store, tell, **how)
 
 
 def on_model(
