@@ -182,6 +182,26 @@ def kind_of(one: dict[str, Any]) -> str:
     return " or ".join(kind) if isinstance(kind, list) else str(kind)
 
 
+def codes() -> str:
+    """Write the page of all codes of messages, in Markdown."""
+    from planner.io.codes import read
+
+    lines = [
+        "# Codes of messages",
+        "",
+        "Reference, for everyone who got a message with a code. To look up.",
+        "",
+        "Written by `python docs/reference.py --write` from `planner/io/codes.toml`.",
+        "Codes with E are misuse (exit code 2); codes with N mean that there is no answer (exit code 1).",
+        "",
+    ]
+    for code, row in read().items():
+        lines += [f"## {code}: {row['title']}", "", row["meaning"], ""]
+        lines += [f"Example: `{row['example']}`", ""] if "example" in row else []
+        lines += [row["help"], ""]
+    return "\n".join(lines)
+
+
 def built() -> dict[str, str]:
     """Return the pages that are written whenever the site is built, by their files."""
     return {"commands.md": commands(), "python-api.md": python_api(), "schemas.md": schemas()}
@@ -189,9 +209,7 @@ def built() -> dict[str, str]:
 
 def kept() -> dict[str, str]:
     """Return the pages that are kept, by their files."""
-    from planner.io import codes
-
-    return {"codes.md": codes.page()}
+    return {"codes.md": codes()}
 
 
 def main() -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -97,17 +96,17 @@ class Plan:
             value = getattr(row, name)
             lines += [] if value is None else [f"{name} = {float(value)!r}"]
         goal = answer.scenario["target"].value
-        aim = repr(float(goal)) if isinstance(goal, int | float) else _toml(str(goal))
+        aim = repr(float(goal)) if isinstance(goal, int | float) else toml_text.text(str(goal))
         aimed = f"target = {aim}{'  # test error: 1 - accuracy' * (answer.metric == 'accuracy')}"
         if answer.target is not None and answer.target.stands_for(answer.metric):
             aimed = f"# target: {answer.target.defined_by}"
-        lines += [f"metric = {_toml(answer.metric)}", aimed]
+        lines += [f"metric = {toml_text.text(answer.metric)}", aimed]
         lines += ["", "[clients]  # the groups of each, top first, joined by /"]
-        lines += [f"{_toml(name)} = {_toml('/'.join(path))}" for name, path in self.clients.items()]
+        lines += [f"{toml_text.text(name)} = {toml_text.text('/'.join(path))}" for name, path in self.clients.items()]
         if self.weights:
             by = self.scenario.known["weights"].value
             lines += ["", f"[weights]  # in a mean, by path: {by} below it, over the local steps that it chains"]
-            lines += [f"{_toml(path)} = {weight!r}" for path, weight in self.weights.items()]
+            lines += [f"{toml_text.text(path)} = {weight!r}" for path, weight in self.weights.items()]
         return "\n".join(lines) + "\n"
 
 
@@ -219,8 +218,3 @@ def _named(topology: Topology, file: Path) -> dict[str, tuple[str, ...]]:
         if min(sizes) < tier.taking_part < (tier.size or 0):
             raise ScenarioError(f"{file}: {tier.taking_part} children are drawn, and the smallest has {min(sizes)}.")
     return found
-
-
-def _toml(text: str) -> str:
-    """Write a text; a JSON string of printable letters is one of TOML."""
-    return json.dumps(text, ensure_ascii=False)

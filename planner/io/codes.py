@@ -36,21 +36,3 @@ def explained(code: str) -> list[tuple[str, str]]:
     pairs = [(f"{name}", f"{row['title']} ({kind})."), ("Meaning", row["meaning"])]
     pairs += [("Example", row["example"])] if "example" in row else []
     return [*pairs, ("Help", row["help"])]
-
-
-def page() -> str:
-    """Write the page of all codes, in Markdown."""
-    lines = [
-        "# Codes of messages",
-        "",
-        "Reference, for everyone who got a message with a code. To look up.",
-        "",
-        "Written by `python docs/reference.py --write` from `planner/io/codes.toml`.",
-        "Codes with E are misuse (exit code 2); codes with N mean that there is no answer (exit code 1).",
-        "",
-    ]
-    for code, row in read().items():
-        lines += [f"## {code}: {row['title']}", "", row["meaning"], ""]
-        lines += [f"Example: `{row['example']}`", ""] if "example" in row else []
-        lines += [row["help"], ""]
-    return "\n".join(lines)

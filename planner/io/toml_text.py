@@ -32,7 +32,7 @@ def toml(table: Mapping[str, Any]) -> str:
 def _lines(table: Mapping[str, Any], at: str) -> Iterator[str]:
     below: list[tuple[str, Any]] = []
     for key, value in table.items():
-        name = key if BARE.fullmatch(key) else _text(key)
+        name = key if BARE.fullmatch(key) else text(key)
         if isinstance(value, Mapping) or (value and isinstance(value, list) and isinstance(value[0], Mapping)):
             below.append((f"{at}{name}", value))
         else:
@@ -54,11 +54,12 @@ def _value(value: Any) -> str:
     if isinstance(value, int | float):
         return repr(value)
     if isinstance(value, str):
-        return _text(value)
+        return text(value)
     if isinstance(value, list):
         return f"[{', '.join(map(_value, value))}]"
     raise TypeError(f"{type(value).__name__} has no TOML here")
 
 
-def _text(value: str) -> str:
+def text(value: str) -> str:
+    """Write a text; a JSON string of printable letters is one of TOML."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
