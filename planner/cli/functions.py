@@ -208,16 +208,15 @@ def _called(
             arguments["asked"] = asked
         subject: Any = _subject(shape, known, given, holder) if shape.first else None
         try:
-            answer = command(subject, **arguments) if shape.first else command(**arguments)
+            result = command(subject, **arguments) if shape.first else command(**arguments)
         except typer.BadParameter as error:
             raise ScenarioError(error.message) from None
         except typer.Exit:
             return None
         finally:
             progress("")
-        if answer is None or isinstance(answer, str | Wrote):
-            return answer if isinstance(answer, str) else None
-        result = answer if isinstance(answer, Result) else Result(answer)
+        if not isinstance(result, Result):
+            return None if isinstance(result, Wrote) else result
         written = ((suffix, text) for suffix, text in result.files.items() if isinstance(text, str))
         found: Any = result.answer.keeping(call=call, file=next(written, None))
         scenario = subject if isinstance(subject, Scenario) else result.scenario

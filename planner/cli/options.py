@@ -2,7 +2,7 @@
 
 A command is a function of its own options that returns its answer::
 
-    def flip(scenario: Scenario, parameter: Annotated[str, Option("--parameter")] = "M") -> Flips: ...
+    def flip(scenario: Scenario, parameter: Annotated[str, Option("--parameter")] = "M") -> Result: ...
 
 `completed` adds to it the options of the output (``--format --json --output --force --quiet --explain``) and, if its
 first parameter is named ``scenario``, every option of the table of fields; it then gets the scenario read. A first
@@ -27,6 +27,7 @@ from typer.models import OptionInfo
 
 from planner.cli import completion
 from planner.cli.output import Answered, Asked, Result, Wrote, emit, told, write
+from planner.io.progress import progress
 
 if TYPE_CHECKING:
     from planner.scenario.fields import Field
@@ -208,8 +209,7 @@ def completed(command: Answered) -> Callable[..., None]:
         told = shape.said(given, call.meta[WRITTEN])
         scenario = told.scenario() if shape.first == "scenario" else None
         answer = command(told if scenario is None else scenario, **arguments)
-        if scenario is not None and asked.reports:
-            answer = answer if isinstance(answer, Result) else Result(answer)  # type: ignore[arg-type]
+        if isinstance(answer, Result) and scenario is not None:
             answer = replace(answer, scenario=scenario)
         _show(answer, asked, told)
 
@@ -233,19 +233,15 @@ def unsaid(annotation: Any) -> bool | None:
 
 
 def _show(answer: Any, asked: Asked, said: Said | None) -> None:
-    if answer is None:
-        return
+    progress("")  # of the work that is done
     if isinstance(answer, str):
         write(answer)
-        return
-    if isinstance(answer, Wrote):
-        if not asked.quiet:
-            told(f"wrote {answer.file}")
-        return
-    result = answer if isinstance(answer, Result) else Result(answer)
-    emit(result, asked, said.toml() if said is not None and asked.reports else "")
-    if result.code:
-        raise typer.Exit(result.code)
+    elif isinstance(answer, Wrote) and not asked.quiet:
+        told(f"wrote {answer.file}")
+    elif isinstance(answer, Result):
+        emit(answer, asked, said.toml() if said is not None and asked.reports else "")
+        if answer.code:
+            raise typer.Exit(answer.code)
 
 
 def _asked(given: Mapping[str, Any]) -> Asked:

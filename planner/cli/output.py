@@ -227,5 +227,5 @@ def width() -> int:
     return shutil.get_terminal_size((WIDTH, 24)).columns
 
 
-Answered = Callable[..., "Result | Answer | str | None"]
+Answered = Callable[..., Result | Wrote | str | None]
 """A command: a text is written as it is; None was written already."""

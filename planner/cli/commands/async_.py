@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
+from planner.cli.output import Result
+
 if TYPE_CHECKING:
-    from planner.io.answers import Answer
     from planner.scenario.resolve import Scenario
 
 
@@ -27,7 +28,7 @@ def async_(  # reason: one parameter for every option
     sub_rounds: Annotated[str | None, Option(help="rounds inside a region to try with the best buffer: 1,2,4")] = None,
     max_staleness: Annotated[int | None, Option(help="largest staleness of an update, in global steps", min=0)] = None,
     alpha: Annotated[float | None, Option(help="coefficient of FedDyn, for the check of the printed theorem")] = None,
-) -> Answer:
+) -> Result:
     """Choose a buffer for updates of regions unlike in speed.
 
     Regions are the groups of the scenario; options mean what they mean for `recommend`.
@@ -41,4 +42,4 @@ def async_(  # reason: one parameter for every option
     settings = Settings(region_times, slowdowns, speed_ratio, jitter, buffers, sub_rounds, max_staleness, alpha)
     from planner.report.answers import async_ as answers
 
-    return answers.answered(solve(scenario, settings))
+    return Result(answers.answered(solve(scenario, settings)))

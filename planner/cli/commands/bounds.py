@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer import Argument, Option
 
 from planner.cli.completion import bounds as ids
 from planner.cli.output import NO_ANSWER, Asked, Result, Wrote, watched
-
-if TYPE_CHECKING:
-    from planner.io.listings import Listing
 
 app = typer.Typer(
     name="bounds", help="List, show, compare, export and check convergence bounds.", rich_markup_mode=None
@@ -40,7 +37,7 @@ def list_(
     paper: Paper = None,
     status: Annotated[str | None, Option(help="status: proved, printed, reconstructed, refuted, own or lower")] = None,
     metric: Annotated[str | None, Option(help="bounded quantity: mean-squared-gradient ...")] = None,
-) -> Listing:
+) -> Result:
     """List bounds with status, constants and bounded quantity.
 
     Examples:
@@ -48,7 +45,7 @@ def list_(
     """
     from planner.report.answers import bounds as bounds_answers
 
-    return bounds_answers.listed(words, paper, status, metric)
+    return Result(bounds_answers.listed(words, paper, status, metric))
 
 
 @app.command()
@@ -63,7 +60,7 @@ def show(  # reason: one parameter for every option
     drawn: Drawn = None,
     order: Order = None,
     draws: Draws = None,
-) -> Listing:
+) -> Result:
     """Show one bound: statement, source, hypotheses, conditions, terms, misprints.
 
     With numbers its value too. With --tiers the theorem for trees of any depth.
@@ -75,7 +72,7 @@ def show(  # reason: one parameter for every option
     from planner.report.answers import bounds as bounds_answers
 
     shape = {"passes": passes, "drawn": drawn, "order": order, "draws": draws}
-    return bounds_answers.shown(bound, settings or [], notation, tiers=tiers, shape=shape)
+    return Result(bounds_answers.shown(bound, settings or [], notation, tiers=tiers, shape=shape))
 
 
 @app.command()
@@ -92,7 +89,7 @@ def compare(  # reason: one parameter for every option
     assume_both: Annotated[
         bool, Option("--assume-both", help="allow different hypotheses, for problems that satisfy both")
     ] = False,
-) -> Listing:
+) -> Result:
     """Find when one bound is smaller than another: exact condition and crossings.
 
     The condition needs no numbers. Crossings along --over need all other quantities.
@@ -102,7 +99,7 @@ def compare(  # reason: one parameter for every option
     """
     from planner.report.answers.bounds_compare import compared
 
-    return compared(first, second, over, span, settings or [], tuned=tuned, cap=cap, assume_both=assume_both)
+    return Result(compared(first, second, over, span, settings or [], tuned=tuned, cap=cap, assume_both=assume_both))
 
 
 @app.command()
@@ -118,7 +115,7 @@ def plot(  # reason: one parameter for every option
     settings: Set = None,
     cap: Cap = "own",
     force: Annotated[bool, Option("--force", help="overwrite both files")] = False,
-) -> Listing:
+) -> Result:
     """Draw bounds against a quantity, each at its best step.
 
     A step that is set, or drawn against, is kept. Needs matplotlib (extra plots).
@@ -128,7 +125,7 @@ def plot(  # reason: one parameter for every option
     """
     from planner.report.answers.bounds_compare import plotted
 
-    return plotted(bounds, x, span, settings or [], output, cap=cap, force=force)
+    return Result(plotted(bounds, x, span, settings or [], output, cap=cap, force=force))
 
 
 @app.command()
@@ -194,7 +191,7 @@ def worst_case(  # reason: one parameter for every option
     deltas: Annotated[str | None, Option(help="heterogeneity of each tier, top first: 1/0.5")] = None,
     order: Order = None,
     draws: Annotated[str, Option(help="draws: common, one per round, or fresh, one per pass")] = "common",
-) -> Listing:
+) -> Result:
     """Compute the exact worst case of a small tree, beside its bounds.
 
     Semidefinite programming, with a certificate in whole numbers. Needs clarabel
@@ -206,7 +203,7 @@ def worst_case(  # reason: one parameter for every option
     from planner.report.answers import bound_worst
 
     shape = {"passes": passes, "drawn": drawn, "deltas": deltas, "order": order}
-    return bound_worst.answered(bound, settings or [], tiers, shape=shape, draws=draws, progress=watched)
+    return Result(bound_worst.answered(bound, settings or [], tiers, shape=shape, draws=draws, progress=watched))
 
 
 @app.command()

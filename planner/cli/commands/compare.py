@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument
 
 from planner.cli.options import Said
+from planner.cli.output import Result
 
 if TYPE_CHECKING:
     from planner.decide.contrast import Side
-    from planner.io.listings import Listing
-    from planner.report.answers.compare import Compared
 
 
 def compare(
@@ -21,7 +20,7 @@ def compare(
     second: Annotated[
         Path, Argument(metavar="B", help="another one; or measured.json, which the exported project of A wrote")
     ],
-) -> Compared | Listing:
+) -> Result:
     """Find which difference of two scenarios decides.
 
     Takes two scenarios or answers, or a plan with its run. Differences are changed one at a time from A to B. Options
@@ -44,7 +43,7 @@ def compare(
         scenario, _, answer = asked_of(first, said)
         if answer is not None:
             unchanged(answer, recommend(with_default_order(scenario), details=False))
-        return document(against(scenario, second))
+        return Result(document(against(scenario, second)))
     from planner.decide.contrast import contrast
     from planner.errors import ScenarioError
     from planner.io.progress import progress
@@ -54,7 +53,7 @@ def compare(
         raise ScenarioError("--config: two scenarios are named already. Leave it out.")
     names = (first.name, second.name) if first.name != second.name else (str(first), str(second))
     sides = [_side(name, path, said) for name, path in zip(names, (first, second), strict=True)]
-    return answered(contrast(sides[0], sides[1], progress), str(second))
+    return Result(answered(contrast(sides[0], sides[1], progress), str(second)))
 
 
 def _side(name: str, path: Path, said: Said) -> Side:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from typer import Argument
 
 from planner.cli.completion import codes
-
-if TYPE_CHECKING:
-    from planner.io.listings import Listing
+from planner.cli.output import Result
 
 
 def explain(
     code: Annotated[
         str | None, Argument(metavar="[CODE]", help="code of a message, such as E012", autocompletion=codes)
     ] = None,
-) -> Listing:
+) -> Result:
     """Explain the code of a message, or list all codes.
 
     Examples:
@@ -25,4 +23,4 @@ def explain(
     """
     from planner.report.answers.explain import explained, listed
 
-    return listed() if code is None else explained(code)
+    return Result(listed() if code is None else explained(code))

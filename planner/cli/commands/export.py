@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from typer import Argument, Option
 
 from planner.cli.options import Said
-from planner.cli.output import Asked
-
-if TYPE_CHECKING:
-    from planner.io.listings import Listing
+from planner.cli.output import Asked, Result
 
 
 def export(  # reason: one parameter for every option
@@ -30,7 +27,7 @@ def export(  # reason: one parameter for every option
     ] = None,
     output: Annotated[Path | None, Option("--output", "-o", metavar="DIR", help="new folder [required]")] = None,
     asked: Asked = Asked(),  # noqa: B008 - frozen
-) -> Listing:
+) -> Result:
     """Export a project that runs a plan on your own task.
 
     It has the loop, the plan and a task to replace by yours. The plan is priced again for what runs it, as Flower and
@@ -46,4 +43,5 @@ def export(  # reason: one parameter for every option
     from planner.report.answers.export import document, exported
 
     scenario, told, answer = asked_of(source, said)
-    return document(exported(scenario, told, to, topology, rate, groups, output, answer, left=left), left=left)
+    project = exported(scenario, told, to, topology, rate, groups, output, answer, left=left)
+    return Result(document(project, left=left))

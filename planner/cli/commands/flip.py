@@ -51,11 +51,10 @@ def flip(  # reason: one parameter for every option
         from planner.io.progress import progress
         from planner.io.wording import input_words
 
-        answer = every_change(
-            scenario, competing, tuple(parameter or ()), lambda name: progress(f"following {input_words(name)} ...")
-        )
-        progress("")
-        return Result(answer)
+        def following(name: str) -> None:
+            progress(f"following {input_words(name)} ...")
+
+        return Result(every_change(scenario, competing, tuple(parameter or ()), following))
     if drawn and asked.file is not None:
         from planner import plot
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from typer import Option
 
 from planner.cli.options import FAMILY, Said, declare
-
-if TYPE_CHECKING:
-    from planner.report.answers.hubs import Hubs
+from planner.cli.output import Result
 
 
 @declare(
@@ -37,7 +35,7 @@ def hubs(  # reason: one parameter for every option
     b_hs: Annotated[str | None, Option(help="nodes that a hub averages [searched]")] = None,
     b_hh: Annotated[str | None, Option(help="other hubs that a hub sends to [searched]")] = None,
     b_sh: Annotated[str | None, Option(help="hubs that a node averages [searched]")] = None,
-) -> Hubs:
+) -> Result:
     """Choose hubs and their budgets where no cloud is trusted.
 
     Examples:
@@ -49,4 +47,4 @@ def hubs(  # reason: one parameter for every option
     from planner.families.hsl.question import pose, solve
     from planner.report.answers import hubs as answers
 
-    return answers.answered(solve(pose(own, said.config, said.options)))
+    return Result(answers.answered(solve(pose(own, said.config, said.options))))

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from typer import Argument, Option
 
 from planner.cli import completion
 from planner.cli.options import Said, declare
-from planner.cli.output import Asked
-
-if TYPE_CHECKING:
-    from planner.io.listings import Listing
+from planner.cli.output import Asked, Result
 
 ACTIONS = ("place", "order", "links", "overlays", "groups")
 
@@ -69,7 +66,7 @@ def network(  # reason: one parameter for every option
         Path | None, Option(help="file for the fleet in its best order, for place; --fleet reads it")
     ] = None,
     asked: Asked = Asked(),  # noqa: B008 - frozen
-) -> Listing:
+) -> Result:
     """Place servers and rings, find bottlenecks of a network.
 
     Examples:
@@ -79,7 +76,6 @@ def network(  # reason: one parameter for every option
     from planner.families.sited import answer
     from planner.families.sited.question import Wanted, pose
     from planner.io import atomic
-    from planner.io.progress import progress
     from planner.io.text import one_of
     from planner.report.answers import network as answers
 
@@ -110,5 +106,4 @@ def network(  # reason: one parameter for every option
         document = answers.plans(question, answer.plans(question))
     else:
         document = answers.groupings(question, answer.regrouped(question, counts, said.config, said.options))
-    progress("")
-    return document
+    return Result(document)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from typer import Argument, Option
 
 from planner.cli import completion
 from planner.cli.options import Said
-
-if TYPE_CHECKING:
-    from planner.io.listings import Listing
+from planner.cli.output import Result
 
 
 def picture(
@@ -31,7 +29,7 @@ def picture(
         list[Path] | None, Option(help="CSV to draw in place of a scenario; grouping: counts before and after")
     ] = None,
     force: Annotated[bool, Option("--force", help="overwrite both files")] = False,
-) -> Listing:
+) -> Result:
     """Draw a picture of a scenario, with its numbers beside it.
 
     bound: bounds against rounds, term by term. calibration: predicted against measured. diagram: links between
@@ -44,4 +42,4 @@ def picture(
     """
     from planner.plot.draw import drawn
 
-    return drawn(kind, said.scenario, data or [], output, force)
+    return Result(drawn(kind, said.scenario, data or [], output, force))

@@ -47,7 +47,6 @@ def recommend(  # reason: one parameter for every option
 
     with watched(lambda done: progress(f"simulating: {percent(done)}")):
         found = answer(scenario)
-    progress("")
     if timed:
         from planner.families.sited.timed import with_links
 

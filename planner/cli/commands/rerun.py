@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from typer import Argument, Option
 
 from planner.cli.output import NO_ANSWER, Result, told
-
-if TYPE_CHECKING:
-    from planner.decide.recommendation import Recommendation
 
 
 def rerun(
@@ -19,7 +16,7 @@ def rerun(
     tolerance: Annotated[
         float, Option(help="relative difference up to which numbers count as the same", min=0, max=1)
     ] = 1e-9,
-) -> Recommendation | Result:
+) -> Result:
     """Repeat a saved run, or check that its answer is the same.
 
     Numbers that differ by less than a relative --tolerance count as the same; 0 asks for the same bits. Another
@@ -39,4 +36,4 @@ def rerun(
     answer, notes = rerun_answers.again(manifest)
     for note in notes:
         told(note)
-    return answer
+    return Result(answer)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
+from planner.cli.output import Result
+
 if TYPE_CHECKING:
-    from planner.decide.tuned import Tuned
     from planner.scenario.resolve import Scenario
 
 
@@ -28,7 +29,7 @@ def tune(  # reason: one parameter for every option
     objective: Annotated[
         str | None, Option(help="objective: time, traffic, energy, carbon or money [what has no budget, or time]")
     ] = None,
-) -> Tuned:
+) -> Result:
     """Choose local steps K and group rounds P to a target.
 
     All choices are compared at one target: the given one, or what the scenario's own K and P reach. One number to try
@@ -41,4 +42,4 @@ def tune(  # reason: one parameter for every option
     from planner.decide.steps_and_rates import Wanted, tuned
 
     limits = tuple(budget or ())
-    return tuned(scenario, Wanted(local_steps, group_rounds, topology, within, traffic, objective, limits))
+    return Result(tuned(scenario, Wanted(local_steps, group_rounds, topology, within, traffic, objective, limits)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from typer import Argument, Option
@@ -13,9 +13,6 @@ from planner.cli import completion
 from planner.cli.options import declare
 from planner.cli.output import Asked, Result
 from planner.errors import NoAnswerError
-
-if TYPE_CHECKING:
-    from planner.io.listings import Listing
 
 app = typer.Typer(name="validate", help="Run the algorithms to see which predictions hold.", rich_markup_mode=None)
 
@@ -31,7 +28,7 @@ HERE = Path("hfl-plan-runs.db")
 
 
 @app.command("list")
-def list_() -> Listing:
+def list_() -> Result:
     """List every claim: statement, source and prediction.
 
     Examples:
@@ -40,7 +37,7 @@ def list_() -> Listing:
     from planner.harness import claims
     from planner.report.answers import validate as answers
 
-    return answers.listed(claims.listed())
+    return Result(answers.listed(claims.listed()))
 
 
 @app.command()
@@ -55,7 +52,7 @@ def run(  # reason: an option each
     device: Device = "cpu",
     memory: Memory = None,
     local_steps: LocalSteps = None,
-) -> Listing:
+) -> Result:
     """Run claims to their verdicts: holds, fails, or undecided.
 
     Examples:
@@ -66,7 +63,7 @@ def run(  # reason: an option each
 
     size = "quick" if quick else "full"
     how = {"workers": workers, "engine": engine, "device": device, "local_steps": local_steps}
-    return answers.document(harness.run(claims or [], size, store, memory=memory, **how))
+    return Result(answers.document(harness.run(claims or [], size, store, memory=memory, **how)))
 
 
 @app.command()
@@ -77,7 +74,7 @@ def resume(  # reason: an option each
     device: Device = "cpu",
     memory: Memory = None,
     local_steps: LocalSteps = None,
-) -> Listing:
+) -> Result:
     """Continue an interrupted run.
 
     Examples:
@@ -87,7 +84,7 @@ def resume(  # reason: an option each
     from planner.report.answers import validate as answers
 
     how = {"workers": workers, "engine": engine, "device": device, "local_steps": local_steps}
-    return answers.document(claims.resume(store, memory=memory, **how))
+    return Result(answers.document(claims.resume(store, memory=memory, **how)))
 
 
 @app.command()
@@ -95,7 +92,7 @@ def report(
     store: StoreFile = HERE,
     pictures: Annotated[Path | None, Option(help="folder for one plot per claim: SVG, PNG and CSV")] = None,
     asked: Asked = Asked(),  # noqa: B008 - frozen
-) -> Listing:
+) -> Result:
     """Report the verdicts of finished runs.
 
     Examples:
@@ -114,7 +111,7 @@ def report(
     if pictures is not None:
         files = draw([one for one in found.findings if one.verdict is not None], pictures)
         found = replace(found, told=f"{found.told} {len(files)} files are in {pictures}.")
-    return answers.document(found)
+    return Result(answers.document(found))
 
 
 @app.command()

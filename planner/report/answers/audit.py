@@ -42,7 +42,6 @@ def run(paper: str | None, only: str) -> tuple[Listing, int]:
     for count, row in enumerate(ledger.rows(paper), 1):
         progress(f"{min(count, total)} of {total}: {row.id[:60]}")
         found.append(row)
-    progress("")
     wrong = [row for row in found if not row.as_recorded]
     shown = wrong if only == "wrong" else [row for row in found if only == "all" or row.verdict == VERDICTS[only]]
     return _document(found, shown), len(wrong)

@@ -32,7 +32,6 @@ def checked(ids: Sequence[str], paper: str | None) -> tuple[Listing, int]:
     for verdict in audit(chosen):
         found.append(verdict)
         progress(f"{len(found)}: {verdict.subject[:40]:40} {verdict.check[:25]}")
-    progress("")
     failed = sum(bool(verdict.failure) for verdict in found)
     rows = [
         {"subject": v.subject, "check": v.check, "passed": not v.failure, "facts": v.facts, "failure": v.failure}

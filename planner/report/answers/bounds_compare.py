@@ -56,7 +56,6 @@ def compared(
     progress("looking for the exact condition")
     with options.refusals("--over", over, (a, b), values):
         found = compare(a, b, over=over, tuned=tuned or None, assume_both=assume_both, **asked, **values)
-    progress("")
     return _page(found)
 
 

@@ -102,7 +102,6 @@ def measured(path: Path, wanted: Wanted, kept: Path | None = None) -> tuple[Meas
     )
     progress("fitting concentrations")
     fit, fitted = _concentrations(table, wanted.seed)
-    progress("")
     absolute, sizes = gram is not None, table.sizes
     profile = from_counts(table, found, fit, weighting, absolute, length).text()
     data = {

@@ -128,7 +128,6 @@ def piloted(
         pilot = judged(on.name, *on_hook(on, wanted, store, tell, **how), wanted)
     else:
         pilot = judged(type(on.model).__name__, *on_model(*on, wanted, store, tell, **how), wanted)
-    progress("")
     return document(pilot, file, wanted.within, left_out), pilot.text()
 
 

@@ -832,12 +832,13 @@ def test_what_a_spreadsheet_leaves_is_warned_of(tmp_path: Path, rows: list[str],
     assert all(said in warning for warning in warnings)
 
 
-def test_a_long_measurement_says_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_measurement_says_how_far_it_is(plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it is doing, in order; and the line is cleared, also where the file is refused, in Python too."""
     path, shown = tmp_path / "counts.csv", list[str]()
     path.write_text("client,group,x,y\na,g,3,1\nb,g,1,4\nc,h,2,2\nd,h,5,1\n", encoding="utf-8")
     monkeypatch.setattr("planner.report.answers.measure.progress", shown.append)
-    answer.measured(path, answer.Wanted())
+    monkeypatch.setattr("planner.cli.options.progress", shown.append)
+    assert plan("measure", str(path))[0] == 0
     assert [text.partition(" ")[0] for text in shown] == ["reading", "drawing", "fitting", ""]
     path.write_text("client,group,x,y\na,g,3,-1\n", encoding="utf-8")
     monkeypatch.setattr("planner.cli.functions.progress", shown.append)
