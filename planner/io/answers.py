@@ -17,6 +17,7 @@ from planner.errors import ScenarioError
 from planner.io import frames, json_documents
 from planner.io.atomic import write
 from planner.io.parts import Part, Rule, field
+from planner.io.version import version
 from planner.io.wording import input_words
 
 NumberOrigin = Literal["given", "measured", "predicted", "assumed"]
@@ -342,7 +343,7 @@ class Answer(Kept):
     next: tuple[NextStep, ...] = ()
 
     def __init__(self, **values: Any) -> None:
-        super().__init__(**values)
+        super().__init__(**{"version": version(), **values})
         self.__post_init__()
 
     def __post_init__(self) -> None:
@@ -510,8 +511,3 @@ class Told(Answer):
 
     version: str = field("of the program", default="")
     details: dict[str, tuple[str, ...]] = field("sentences of --explain, by section", default_factory=dict)
-
-    def __init__(self, **values: Any) -> None:
-        from planner.io.version import version  # what it imports takes long
-
-        super().__init__(**{"version": version(), **values})

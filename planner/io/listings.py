@@ -18,7 +18,6 @@ from typing import Any
 
 from planner.io.answers import Answer, Caution, NextStep, Status, Verdict
 from planner.io.parts import field
-from planner.io.version import version
 
 OWN: Mapping[str, str] = {  # names of these answers, and what their own part is; nothing where they have none
     "audit": "whether all rows are as recorded, and a tally of verdicts by kind",
@@ -91,7 +90,6 @@ def listing(
     if own is not None:
         shared[name.replace("-", "_")] = dict(own)
     return class_of(name)(
-        version=version(),
         verdict=Verdict(status=status, best=tuple(shared.pop("best", ())), text=text),
         rows=tuple(map(dict, rows)),
         warnings=tuple(Caution(text=text) for text in warnings),
