@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any, Literal, cast
 
 from hflbounds.core.assumptions import RANDOM_ORDER
@@ -139,16 +140,11 @@ def _question(
         )
     deltas = deltas or [str(numbers[name]) for name in of_tiers]
     _heeded(numbers, [*(["G", "M", "P"] if tiers is None else []), *of_tiers])
-    with options.refusals():
-        told = {name: numbers[name] for name in ("K", "R")} | {"draws": draws}
-        tree = {"tiers": Question(topology, 1, 1, *_NOTHING).as_dict()["tiers"]}
-        rest = {"A": str(numbers["A"]), "eta_eff": str(numbers["eta_eff"]), "deltas": deltas}
-        try:
-            return Question.from_dict(tree | told | rest)
-        except (ValueError, ZeroDivisionError):
-            raise ScenarioError(
-                f"--deltas: {'/'.join(deltas)!a:.60} is not a list of numbers, such as 1/0.5."
-            ) from None
+    try:
+        A, eta_eff, *deviations = (Fraction(str(one)) for one in (numbers["A"], numbers["eta_eff"], *deltas))
+    except (ValueError, ZeroDivisionError):
+        raise ScenarioError(f"--deltas: {'/'.join(deltas)!a:.60} is not a list of numbers, such as 1/0.5.") from None
+    return Question(topology, numbers["K"], numbers["R"], A, tuple(deviations), eta_eff, draws)
 
 
 def _covered(bound: Bound, tree: Topology) -> bool:
@@ -166,9 +162,6 @@ def _heeded(numbers: Mapping[str, Any], of_tree: Sequence[str]) -> None:
     if stray := [name for name in numbers if name not in used]:
         way = "--tiers and its options say what the tree is" if stray[0] in ABOUT_TREE else "Leave it out"
         raise ScenarioError(f"--set: this worst case has no use for {stray[0]}. {way}.")
-
-
-_NOTHING: Any = (0, (), 0)
 
 
 def _tree(
