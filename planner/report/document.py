@@ -11,13 +11,11 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from planner.io.answers import Answer
 from planner.io.wording import percent
 from planner.scenario.units import format_duration, format_rate, format_size
-
-if TYPE_CHECKING:
-    from planner.io.answers import Answer
 
 
 class Typeset(str):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -26,10 +26,8 @@ from planner.report.document import Column, Document, Table
 from planner.report.page import AMOUNTS, cell, told
 from planner.scenario import divisions
 from planner.scenario.fields import read
+from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_amount
-
-if TYPE_CHECKING:
-    from planner.scenario.resolve import Scenario
 
 KEYS: Mapping[Objective, str] = {"time": "seconds", "traffic": "bytes", "rounds": "rounds"}  # of amounts
 SAME = "none"  # gain

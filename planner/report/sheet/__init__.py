@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from html import escape
 from importlib import resources
-from typing import TYPE_CHECKING
 
 from planner.decide.counts import taken
 from planner.errors import NoAnswerError
@@ -30,9 +29,7 @@ from planner.report.document import Block, Column, Document, Facts, Figure, Sent
 from planner.report.page import RECORD, amount, as_typed, change_in, evidence, record
 from planner.report.render import render
 from planner.report.sheet import drawing, gallery, sliders
-
-if TYPE_CHECKING:
-    from planner.scenario.values import Scenario
+from planner.scenario.values import Scenario
 
 LARGEST = 300_000  # bytes of a table that the file holds for download
 OWN = ("Assumed", "Changes", "Warning", "Evidence", "Ask", "Next")  # facts that have a section here

@@ -10,19 +10,17 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from planner.cost.linear import WORK, terms
 from planner.decide.recommendation import Recommendation, Row
 from planner.decide.single_tier import Baseline, baselines
+from planner.io.answers import Answer
 from planner.io.wording import CASES
 from planner.predict.question import Question, ask, with_default_order
 from planner.report.page import duration
 from planner.scenario.units import format_amount
-
-if TYPE_CHECKING:
-    from planner.io.answers import Answer
-    from planner.scenario.values import Scenario
+from planner.scenario.values import Scenario
 
 Data = dict[str, Any]
 SIZE = "model_size"
