@@ -1,4 +1,4 @@
-"""Hooks, the files in which users name a model and data, run on this side of the door."""
+"""Hooks, in which users name a model and data, run on this side of the door; and constants measured with one."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from planner.errors import ScenarioError
-from planner.harness import need
+from planner.harness import need, refusals
 
 if TYPE_CHECKING:
+    from validation.client_losses import Partitioned as Partitioned
+    from validation.estimate import Estimated as Estimated
     from validation.hook import Hook
+    from validation.statistics import Interval as Interval
 
 
 class Handed(NamedTuple):
@@ -44,3 +47,18 @@ def opened(hook: Path, command: str, seed: int) -> Iterator[Hook]:
     except hooks.HookError as error:
         code = "E030" if "cannot be read" in str(error) else None
         raise ScenarioError(str(error), code=code) from None
+
+
+def measured(hook: Path, *, batch: int, seed: int, **how: Any) -> tuple[Partitioned, Estimated]:
+    """Measure the constants of the model and the data of a hook.
+
+    Raises:
+        ScenarioError: For a file that is no hook.
+        NoAnswerError: If nothing can be measured.
+    """
+    with opened(hook, "estimate", seed) as given, refusals(f"{hook}: "):
+        from validation.client_losses import partitioned
+        from validation.estimate import estimate
+
+        losses = partitioned(given.model, given.clients, given.loss, batch=batch)
+        return losses, estimate(losses, nonnegative=given.loss is None, seed=seed, **how)

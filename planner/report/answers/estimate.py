@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from hflbounds.topology import tier_symbols
 from planner.data.profile import Constants, Profile, Range, Sizes, Tier
 from planner.errors import NoAnswerError, ScenarioError
-from planner.harness.estimate import measured
+from planner.harness.hooks import measured
 from planner.io.atomic import place, write
 from planner.io.csv_rows import csv_text
 from planner.io.listings import Listing, listing
@@ -23,7 +23,7 @@ from planner.report.document import Column, Section, Table
 from planner.report.page import brief
 
 if TYPE_CHECKING:
-    from planner.harness.estimate import Estimated, Interval, Partitioned
+    from planner.harness.hooks import Estimated, Interval, Partitioned
 
 STAYS = 0.05  # power of the steps below which something stays
 
