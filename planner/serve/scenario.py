@@ -200,20 +200,15 @@ def written(tables: Mapping[str, Any]) -> str:
 
 def _flat(tables: Tables, tiers: list[Tables]) -> Tables:
     """Two tiers as groups and clients, which have options."""
-    top, low = (copy.deepcopy(tier) for tier in tiers)
+    top, low = copy.deepcopy(tiers)
     fleet, network = tables.setdefault("fleet", {}), tables.setdefault("network", {})
-    rows = (
-        (top, "count", fleet, "groups"),
-        (low, "count", fleet, "clients_per_group"),
-        (low, "passes", fleet, "group_rounds"),
-        (top, "drawn", fleet, "groups_per_round"),
-        (low, "drawn", fleet, "clients_per_round"),
-        (low, "link", network, "client_link"),
-        (top, "link", network, "server_link"),
-    )
-    for tier, key, table, name in rows:
-        if key in tier:
-            table[name] = tier[key]
+    for part in ("count", "passes", "drawn"):
+        for tier, keys in zip((top, low), SHORT, strict=True):
+            if part in tier and keys[part]:
+                fleet[keys[part].removeprefix("fleet.")] = tier[part]
+    for tier, link in ((low, "client_link"), (top, "server_link")):
+        if "link" in tier:
+            network[link] = tier["link"]
     if "deviation" in top and "deviation" in low:
         said = f"zeta={low['deviation']},delta={top['deviation']}"
         tables.setdefault("problem", {})["heterogeneity"] = said
