@@ -54,10 +54,12 @@ def estimate(  # reason: one parameter for every option
         hfl-plan estimate examples/digits_hook.py --output profile.json
     """
     from planner.errors import ScenarioError
-    from planner.report.answers.estimate import Wanted, estimated
+    from planner.report.answers.estimate import estimated
 
     if gram is not None and gram == asked.file:
         raise ScenarioError("--gram: is the file of --output. Name another.")
-    wanted = Wanted(steps, rate, batch, local_steps, points, gradients, batches, curved, follow, seed)
-    document, profile = estimated(hook, wanted, gram, force=asked.force, output=asked.file)
+    document, profile = estimated(
+        hook, gram, force=asked.force, output=asked.file, steps=steps, rate=rate, batch=batch, local_steps=local_steps,
+        points=points, gradients=gradients, batches=batches, curved=curved, follow=follow, seed=seed,
+    )  # fmt: skip
     return Result(document, {".json": profile})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,43 +28,21 @@ if TYPE_CHECKING:
 STAYS = 0.05  # power of the steps below which something stays
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """How to measure: the samples of a mini-batch in ``batch``, all else as of `validation.estimate.estimate`."""
-
-    steps: int
-    rate: float | None
-    batch: int
-    local_steps: int
-    points: int
-    gradients: str
-    batches: int | None
-    curved: int
-    follow: int
-    seed: int
-
-    def check(self) -> None:
-        """Refuse options that cannot be meant."""
-        if self.gradients not in ("full", "batches"):
-            raise ScenarioError(f"--gradients: {self.gradients!a:.40} is not one of full, batches.", code="E020")
-        if self.gradients == "batches" and self.batches is not None and self.batches < 3:
-            raise ScenarioError(f"--batches: {self.batches} is too few to take noise out. Give at least 3.")
-        if self.rate is not None and not (math.isfinite(self.rate) and self.rate > 0):
-            raise ScenarioError(f"--rate: {self.rate} must be a finite number above 0. Write --rate 0.1.")
-
-
 def estimated(
-    hook: Path, wanted: Wanted, gram: Path | None, *, force: bool, output: Path | None = None
+    hook: Path, gram: Path | None, *, force: bool, output: Path | None = None, **how: Any
 ) -> tuple[Listing, str]:
     """Measure the constants of the model and the data of a hook; the second result is the profile.
 
+    ``how`` is as of `validation.estimate.estimate`, with the samples of a mini-batch in ``batch``.
+
     Raises:
+        ScenarioError: For options that cannot be meant.
         NoAnswerError: If nothing can be measured, or the file cannot be written.
     """
-    wanted.check()
+    _check(**how)
     if gram is not None:
         place(gram, force, "--gram")
-    losses, found = measured(hook, **asdict(wanted), progress=lambda what: progress(what and f"{what} ..."))
+    losses, found = measured(hook, **how, progress=lambda what: progress(what and f"{what} ..."))
     if gram is not None and not found.labels:
         raise NoAnswerError("--gram: there are no labels: targets are not whole numbers, or they are all equal.")
     if gram is not None and found.points[0].gram is None:
@@ -75,6 +53,16 @@ def estimated(
     profile = _profile(losses, found, notes)
     following = _next(hook, found, output if output is not None and output.suffix == ".json" else None)
     return _page(_document(hook, losses, found, profile), losses, found, notes, following), profile.text()
+
+
+def _check(gradients: str, batches: int | None, rate: float | None, **others: Any) -> None:
+    """Refuse options that cannot be meant."""
+    if gradients not in ("full", "batches"):
+        raise ScenarioError(f"--gradients: {gradients!a:.40} is not one of full, batches.", code="E020")
+    if gradients == "batches" and batches is not None and batches < 3:
+        raise ScenarioError(f"--batches: {batches} is too few to take noise out. Give at least 3.")
+    if rate is not None and not (math.isfinite(rate) and rate > 0):
+        raise ScenarioError(f"--rate: {rate} must be a finite number above 0. Write --rate 0.1.")
 
 
 # ---------------------------------------------------------------- answers
