@@ -16,7 +16,7 @@ ACTIONS = ("place", "order", "links", "overlays", "groups")
 
 
 def _known(action: str) -> str:
-    """Refuse an unknown word before a network is missed."""
+    """Refuse an unknown word, on the command line before a network is missed."""
     from planner.io.text import one_of
 
     return str(one_of(action, ACTIONS, "WHAT"))
@@ -76,10 +76,9 @@ def network(  # reason: one parameter for every option
     from planner.families.sited import answer
     from planner.families.sited.question import Wanted, pose
     from planner.io import atomic
-    from planner.io.text import one_of
     from planner.report.answers import network as answers
 
-    section = one_of(action, ACTIONS, "WHAT")
+    section = _known(action)
     if layout is not None:
         atomic.place(layout, asked.force, "--layout")
     wanted = Wanted(

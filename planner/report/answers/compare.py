@@ -11,7 +11,7 @@ from planner.decide.recommendation import SHARING, Row
 from planner.io.answers import NextStep, Quantity, Target, Told, Verdict
 from planner.io.parts import Part, field
 from planner.io.wording import CASES, counted, input_words, join, join_with_limit, names_or, shortened, times, two
-from planner.report.answers.recommend import OF_FOOTPRINT, SHOWN_AS
+from planner.report.answers.recommend import SHOWN_AS
 from planner.report.document import Cell, Column, Document, Table, numeric
 from planner.report.page import cell, told
 from planner.report.render.table import first_that_fits
@@ -120,7 +120,7 @@ def _ratios(found: Contrast) -> dict[str, dict[str, Any]]:
     first, other, aimed = found.first.answer, found.second.answer, found.to_one_target
     if aimed is None and first.target != other.target and not found.of_aims:
         return {}
-    name, _ = {**SHOWN_AS, **OF_FOOTPRINT}[_objective(found) or "time"]
+    name, _ = SHOWN_AS[_objective(found) or "time"]
     rows, ratios = {row.id: row for row in (aimed or other).rows}, {}
     pairs = [(row, rows[row.id]) for row in first.rows if row.id in rows]
     predicted = found.error > 1 and any(before.rounds != after.rounds for before, after in pairs)
@@ -289,7 +289,7 @@ def _cell(value: Any, taken: str | int | None) -> str:
 
 def _topologies(answer: Compared, most: int) -> Table:
     """The amount of every topology on both sides, or of one where they are the same: of one objective, else of time."""
-    name, write = {**SHOWN_AS, **OF_FOOTPRINT}[answer.objective or "time"]
+    name, write = SHOWN_AS[answer.objective or "time"]
     told = answer.compare["sides"]
     sides = [{row["id"]: row for row in side["rows"]} for side in told]
     best = {id_ for side in told for id_ in side["verdict"]["best"]}

@@ -125,7 +125,7 @@ def measured(path: Path, wanted: Wanted, kept: Path | None = None) -> tuple[Meas
         "skew": [asdict(one) for one in skew.skews(table, weighting)],
     }
     cautions = (*table.warnings, *_cautions(table, found, weighting, counts_are, fitted, known=bool(chosen)))
-    return _answer(path, data, cautions, _recommended(path, data, kept, as_chosen=bool(chosen))), profile
+    return _answer(data, cautions, _recommended(path, data, kept, as_chosen=bool(chosen))), profile
 
 
 def _concentrations(table: LabelCounts, seed: int) -> tuple[tuple[Interval | None, ...], int]:
@@ -247,7 +247,7 @@ def _plain(found: Interval) -> dict[str, Any]:
 # ---------------------------------------------------------------- the answer
 
 
-def _answer(path: Path, data: Mapping[str, Any], cautions: Sequence[str], takes: NextStep) -> Measurement:
+def _answer(data: Mapping[str, Any], cautions: Sequence[str], takes: NextStep) -> Measurement:
     whole = sum(tier["squared"]["value"] or 0.0 for tier in data["tiers"])
     rows = tuple(
         Deviation(

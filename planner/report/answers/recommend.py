@@ -42,7 +42,7 @@ from planner.scenario.units import format_amount
 OF_FOOTPRINT: Mapping[str, tuple[str, Callable[[float], str]]] = {
     name: (key, write) for name, (key, _, write) in MORE.items()
 }
-SHOWN_AS: Mapping[str, tuple[str, Callable[[float], str]]] = {**AMOUNTS, BEGUN: ("participation", count)}
+SHOWN_AS = {**AMOUNTS, BEGUN: ("participation", count), **OF_FOOTPRINT}
 NAMED = {"money": "your currency"}  # columns, so short that intervals of ratios fit beside them
 UNDER = {BEGUN: "begun"}  # columns below a heading of their own
 SHOWN, LEAST = 6, 3  # topologies on the page: at most, and where it has many other lines
@@ -292,7 +292,7 @@ def _times_best(ratio: Quantity | None, between: str | None = ", ", mark: str = 
 
 def _amount(row: Row, name: str) -> Cell:
     """An amount with its mark: two digits where it is predicted."""
-    key, write = SHOWN_AS.get(name) or OF_FOOTPRINT[name]
+    key, write = SHOWN_AS[name]
     number: float | None = getattr(row.participation, "rounds_begun", None) if name == BEGUN else getattr(row, key)
     if number is None or name in ("time", "rounds", BEGUN):
         return None if number is None else about(write(number), number)
