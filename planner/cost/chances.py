@@ -131,19 +131,18 @@ class Stay(NamedTuple):
 
     server: float  # probability that its server is there
     missed: float  # time until one that is not is given up [s]
-    own: float  # the server's own work [s]
     steps: Steps  # of its passes
     passes: int  # if all goes well
 
     @property
     def mean(self) -> float:
         """Mean duration without the links above [s], if the server is there."""
-        return self.own + self.steps.mean(self.passes)
+        return self.steps.mean(self.passes)
 
     def slowest(self, n: int) -> float:
-        """Mean duration of the longest of n [s], each with the own work."""
+        """Mean duration of the longest of n [s]."""
         values, weights = (np.concatenate(parts) for parts in zip(*self.steps.durations(self.passes), strict=True))
         values, weights = np.append(values, self.missed), np.append(self.server * weights, 1 - self.server)
         order = np.argsort(values, kind="stable")
         values, share = values[order], np.cumsum(weights[order])
-        return self.own + float(values[-1] - np.sum(np.diff(values) * (share[:-1] / share[-1]) ** n))
+        return float(values[-1] - np.sum(np.diff(values) * (share[:-1] / share[-1]) ** n))

@@ -105,7 +105,7 @@ def attend(spec: RoundSpec, availability: Availability) -> Attendance:
 
     def stay(turn: Turn, server: float, passed: float, waits: bool) -> Stay:
         steps = low.schedule.steps(low.n, turn, low.transfers.ends, passed, waits)
-        return Stay(server, turn.missed, low.own, steps, low.passes)
+        return Stay(server, turn.missed, steps, low.passes)
 
     in_pass = outcome(low, p)
     survival = at_least_one(low.n * low.passes, p) if waits else in_pass.passed**low.passes

@@ -96,7 +96,6 @@ class Level(NamedTuple):
     wire: Wire  # to the children
     sharers: int  # transfers at the same time on what they share, if all move in step
     together: bool  # whether these wait for one another in a shared rate, and are not merely diluted
-    own: float  # time that a call of the node adds [s]
 
     @property
     def transfers(self) -> Transfers:
@@ -116,7 +115,7 @@ class Level(NamedTuple):
     def in_step(self, child: float) -> float:
         """Duration of a call [s] if all children take ``child`` [s]."""
         turn, ends = self.transfers
-        return self.own + self.passes * (ends + self.turns * (turn + child))
+        return self.passes * (ends + self.turns * (turn + child))
 
     def lasts(self, digest: FloatArray, scale: float = 1.0) -> FloatArray:
         """Duration of passes [s] from the digest of what, times ``scale``, are the children's durations."""
@@ -142,10 +141,9 @@ def levels(spec: RoundSpec) -> tuple[Level, ...]:
         active = pattern.side_by_side(n)
         shared = spec.method == "schedule" and link is not None and link.sharing == "per-server"
         sharers = active * above if shared or spec.method == "diluted" else 1
-        own = spec.compute.aggregation_time if found else 0.0
         one = schedules()[pattern.id]
         line = wire(link, spec.model_bytes)
-        found.append(Level(one, n, pattern.chain(n), active, tier.passes, line, sharers, shared and sharers > 1, own))
+        found.append(Level(one, n, pattern.chain(n), active, tier.passes, line, sharers, shared and sharers > 1))
         above = active * above if link is None else 1
     return tuple(found)
 

@@ -58,7 +58,7 @@ def durations(spec: RoundSpec) -> FloatArray:
         passes = bottom.lasts(digest, spec.work)
         if drifts:
             passes = passes[: max(_FEWEST_DRAWS, _EVENT_SAMPLES // size)]
-        found.append(_above(above, passes.sum(axis=len(tiers)) + bottom.own))
+        found.append(_above(above, passes.sum(axis=len(tiers))))
     return np.concatenate(found)
 
 
@@ -137,23 +137,15 @@ def _moments(*key: Any) -> tuple[float, float, int]:
     return moments(_unit(*key))
 
 
-def _pooled(tiers: tuple[Level, ...], *, apart: bool = False) -> tuple[Level, ...]:
-    """Join tiers that are one larger tier: one batch of downloads, and one of uploads.
-
-    What a call of the lower adds then comes after all passes of the upper. Where others share the link meanwhile, it
-    matters when, and tiers in whose passes it falls stay ``apart``.
-    """
+def _pooled(tiers: tuple[Level, ...]) -> tuple[Level, ...]:
+    """Join tiers that are one larger tier: one batch of downloads, and one of uploads."""
     found = [tiers[0]]
     for low in tiers[1:]:
         top = found[-1]
-        pools = top.free and low.passes == 1 and low.schedule.pools and low.schedule is top.schedule
-        if pools and not (apart and low.own and top.passes > 1):
-            own = top.own + top.passes * low.own
-            found[-1] = low._replace(n=top.n * low.n, active=top.active * low.active, passes=top.passes, own=own)
+        if top.free and low.passes == 1 and low.schedule.pools and low.schedule is top.schedule:
+            found[-1] = low._replace(n=top.n * low.n, active=top.active * low.active, passes=top.passes)
         else:
             found.append(low)
-    if not apart and any(level.drifts for level in found):
-        return _pooled(tiers, apart=True)
     return tuple(found)
 
 
@@ -169,7 +161,7 @@ def _above(tiers: tuple[Level, ...], times: FloatArray) -> FloatArray:
             tiers, times = _played(tiers, times)
         else:
             passes = level.lasts(level.schedule.digest(times, level.together))
-            tiers, times = tuple(above), passes.sum(axis=len(tiers)) + level.own
+            tiers, times = tuple(above), passes.sum(axis=len(tiers))
     return times
 
 
@@ -208,7 +200,7 @@ def _call(tiers: Sequence[Level], times: FloatArray, server: Server) -> Call:
 
     def call(at: float, done: Done, pass_: int = 0) -> None:
         if pass_ == level.passes:
-            done(at + level.own)
+            done(at)
         else:
             level.schedule.play(channel, children(times[pass_]), at, partial(call, done=done, pass_=pass_ + 1))
 

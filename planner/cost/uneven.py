@@ -42,7 +42,6 @@ class _Line(NamedTuple):
     link_of: Ints | None  # the number of every child's link
     sharers: Ints  # transfers at the same time on what is shared, by node
     together: bool  # whether these wait for one another, each node's on a rate of its own
-    own: float  # time that a call of a node adds [s]
 
 
 @lru_cache(maxsize=256)
@@ -77,7 +76,7 @@ def durations(spec: RoundSpec) -> FloatArray:
             times = line.schedule.over(each, starts) + ends
         if spec.method != "schedule":
             times = np.full_like(times, times.max())
-        times = line.passes * times + line.own
+        times = line.passes * times
     return np.asarray(times)
 
 
@@ -102,7 +101,7 @@ def _drawn(spec: RoundSpec, lines: list[_Line]) -> FloatArray:
             times = _passes(line, times, rng)
             if spec.method != "schedule":
                 times = np.broadcast_to(times.max(axis=-1, keepdims=True), times.shape)
-            times = (times.sum(axis=1 + level) if spec.compute.random else line.passes * times) + line.own
+            times = times.sum(axis=1 + level) if spec.compute.random else line.passes * times
         found.append(times[:, 0])
     return np.concatenate(found)
 
@@ -245,7 +244,6 @@ def _lines(spec: RoundSpec) -> list[_Line]:
                 link_of=link_of,
                 sharers=sharers,
                 together=shared and alone and tier.pattern.side_by_side(2) > 1,
-                own=spec.compute.aggregation_time if found else 0.0,
             )
         )
     return found

@@ -250,8 +250,6 @@ class Compute:
 
     step_time: float  # mean time of one local step of one client [s]
     straggler: Straggler = field(default_factory=Straggler)  # how the time of a client's K local steps varies
-    # Time of one group server per global round [s]: tau_g of zhou2026, Appendix A.2, Table 3
-    aggregation_time: float = 0.0
 
     @property
     def random(self) -> bool:
@@ -260,7 +258,6 @@ class Compute:
 
     def __post_init__(self) -> None:
         _number("compute.step_time", self.step_time, "a time in s, 0 or more")
-        _number("compute.aggregation_time", self.aggregation_time, "a time in s, 0 or more")
 
 
 @dataclass(frozen=True, slots=True)

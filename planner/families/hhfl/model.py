@@ -286,9 +286,9 @@ class Airtime:
     def _cloud(self, servers: int) -> float:
         link = self.network.links[0]
         if link is None:
-            return self.compute.aggregation_time
+            return 0.0
         bits = 8 * self.model_bytes * (servers if link.sharing == "per-server" else 1)
-        return bits / link.up + bits / link.down + 2 * link.latency + self.compute.aggregation_time
+        return bits / link.up + bits / link.down + 2 * link.latency
 
     def bytes(self, layout: Layout, Ge: int) -> float:
         """Traffic of a cloud round: a model over every link in both directions, and to and from the cloud."""

@@ -107,7 +107,7 @@ class Simulator:
                 self.resume(child)
 
 
-def simulate(topology, times, network, bits, aggregation_time=0.0):
+def simulate(topology, times, network, bits):
     """End of one round [s] of a tree of any depth.
 
     ``times`` [s] of K local steps has one axis for the passes of every tier, top first, then one for its children.
@@ -159,8 +159,6 @@ def simulate(topology, times, network, bits, aggregation_time=0.0):
                     yield from hop(link, server)
                 yield from child
             yield from traverse(link, server, "up")
-        if depth:
-            yield ("wait", aggregation_time)
 
     return Simulator().run(node((), (), ()))
 
@@ -202,7 +200,7 @@ def cases(draw, straggler=stragglers, network=networks, largest=4):
         "P": draw(st.integers(1, 3)),
         "K": draw(st.integers(1, 5)),
         "network": draw(network),
-        "compute": Compute(draw(st.sampled_from([0.1, 1.0, 4.0])), draw(straggler), draw(st.sampled_from([0.0, 0.5]))),
+        "compute": Compute(draw(st.sampled_from([0.1, 1.0, 4.0])), draw(straggler)),
         "model_bytes": draw(st.sampled_from([0.125, 0.5, 2.0])),
     }
 

@@ -47,14 +47,14 @@ def test_oracle_by_hand_with_two_groups_of_two():
 @given(cases(straggler=st.just(Straggler())), st.sampled_from(TOPOLOGIES))
 def test_closed_form_is_the_simulated_schedule(case, topology):
     times = np.full((case["P"], case["G"], case["M"]), case["K"] * case["compute"].step_time).tolist()
-    expected = simulate(topology, times, case["network"], 8 * case["model_bytes"], case["compute"].aggregation_time)
+    expected = simulate(topology, times, case["network"], 8 * case["model_bytes"])
     result = round_cost(topology, **case)
     assert result.seconds == pytest.approx(expected, rel=1e-10)
     assert (result.standard_error, result.draws) == (0.0, 0)
 
 
-def table_3(topology, times, up, down, S, tau_g, dilution_low=1, dilution_top=1):
-    """T_inter + sum_p T_intra,p with S [bit], rates [bit/s], direct hops, no latency."""
+def table_3(topology, times, up, down, S, dilution_low=1, dilution_top=1):
+    """T_inter + sum_p T_intra,p with S [bit], rates [bit/s], direct hops, no latency, tau_g = 0."""
     rounds, groups, clients = len(times), len(times[0]), len(times[0][0])
     top, low = topology.split("-")
     hop = S / min(up, down)
@@ -70,7 +70,7 @@ def table_3(topology, times, up, down, S, tau_g, dilution_low=1, dilution_top=1)
         return star(values, dilution_low) if low == "star" else ring(values)
 
     reduce = max if top == "star" else sum
-    taus = [tau_g] * groups
+    taus = [0.0] * groups
     inter = star(taus, dilution_top) if top == "star" else ring(taus)
     assert clients > 0
     return inter + sum(reduce(intra(p, g) for g in range(groups)) for p in range(rounds))
@@ -89,13 +89,12 @@ def table_3(topology, times, up, down, S, tau_g, dilution_low=1, dilution_top=1)
 )
 def test_formula_and_dilution_are_table_3(case, topology):
     link, S = case["network"].client_link, 8 * case["model_bytes"]
-    tau_g = case["compute"].aggregation_time
     low = case["M"] if topology.endswith("star") else 1
     top = case["G"] if topology.startswith("star") else 1
     drawn = {method: round_draws(topology, seed=5, method=method, **case) for method in ("formula", "diluted")}
     for i, times in enumerate(compute_times(case, 5, 3).tolist()):
-        ideal = table_3(topology, times, link.up, link.down, S, tau_g)
-        diluted = table_3(topology, times, link.up, link.down, S, tau_g, low, top)
+        ideal = table_3(topology, times, link.up, link.down, S)
+        diluted = table_3(topology, times, link.up, link.down, S, low, top)
         assert drawn["formula"][i] == pytest.approx(ideal, rel=1e-12)
         assert drawn["diluted"][i] == pytest.approx(diluted, rel=1e-12)
 
@@ -159,11 +158,11 @@ def test_ring_beats_diluted_star_iff_the_transfer_is_longer_than_the_work(transf
 
 
 @settings(derandomized, max_examples=100)
-@given(st.floats(0.05, 500), st.floats(0, 5), st.integers(2, 40), st.integers(1, 5))
-def test_ring_top_beats_diluted_star_top_iff_a_transfer_is_longer_than_a_turn(transfer, tau_g, G, P):
-    """Formula sheet F24, top tier: S/r_top against tau_g + P T_low."""
+@given(st.floats(0.05, 500), st.integers(2, 40), st.integers(1, 5))
+def test_ring_top_beats_diluted_star_top_iff_a_transfer_is_longer_than_a_turn(transfer, G, P):
+    """Formula sheet F24, top tier: S/r_top against P T_low."""
     # low tier: M = 4 clients, S/r = 1 s, tau = 2 s, ideal star: T_low = 1 + 2 + 1
-    turn = tau_g + P * 4.0
+    turn = P * 4.0
     if math.isclose(transfer, turn, rel_tol=1e-6):
         return
     low = Link(1.0, 1.0)
@@ -176,7 +175,7 @@ def test_ring_top_beats_diluted_star_top_iff_a_transfer_is_longer_than_a_turn(tr
             P=P,
             K=1,
             network=Network.two_tier(2, low, top),
-            compute=Compute(2.0, aggregation_time=tau_g),
+            compute=Compute(2.0),
             model_bytes=0.125,
         ).seconds
         for tier in ("star", "ring")
@@ -227,9 +226,7 @@ def test_units_are_homogeneous(case, topology, method, scale):
     def change(link, rate, latency):
         return dataclasses.replace(link, up=link.up * rate, down=link.down * rate, latency=link.latency * latency)
 
-    slower = dataclasses.replace(
-        compute, step_time=compute.step_time * scale, aggregation_time=compute.aggregation_time * scale
-    )
+    slower = dataclasses.replace(compute, step_time=compute.step_time * scale)
     links = [change(link, 1.0, scale) for link in (network.client_link, network.server_link)]
     after = round_cost(
         topology,
@@ -275,11 +272,9 @@ def test_more_of_anything_takes_longer(case, topology, method):
         return round_draws(topology, method=method, **{**case, **change})
 
     before = draws()
-    compute = case["compute"]
     slack = 1 - 1e-12
     assert (draws(model_bytes=2 * case["model_bytes"]) >= before * slack).all()
     assert (draws(K=case["K"] + 1) >= before * slack).all()
-    assert (draws(compute=dataclasses.replace(compute, aggregation_time=9.0)) >= before * slack).all()
     for change in ({"latency": 5.0}, {"up": 0.5}, {"down": 0.5}):
         low = dataclasses.replace(network.client_link, **change)
         top = dataclasses.replace(network.server_link, **change)

@@ -59,7 +59,7 @@ def by_hand(words: str, sizes: list[int], members: Members, passes: int) -> floa
             once = max(w + exchange(link) for w, link in zip(work, links, strict=True))
         else:
             once = sum(work) + exchange(links[0], links[-1]) + sum(map(hop, links, links[1:]))
-        groups.append(passes * once + 0.3)
+        groups.append(passes * once)
         first += size
     if top == "star":
         return max(groups) + exchange(SERVER)
@@ -71,11 +71,9 @@ def by_hand(words: str, sizes: list[int], members: Members, passes: int) -> floa
 def test_a_star_waits_for_its_slowest_and_a_ring_for_all(words: str, passes: int) -> None:
     for seed, sizes in enumerate(SIZES):
         tree, members = listed(words, sizes, np.random.default_rng(seed), passes=(1, passes))
-        spec = RoundSpec(
-            tree, K, Network((SERVER, LINKS[0])), Compute(STEP, aggregation_time=0.3), BYTES, members=members
-        )
+        spec = RoundSpec(tree, K, Network((SERVER, LINKS[0])), Compute(STEP), BYTES, members=members)
         assert round_cost(spec).seconds == pytest.approx(by_hand(words, sizes, members, passes), rel=1e-12)
-        slow = Compute(STEP, Straggler("lognormal", 1e-7), aggregation_time=0.3)  # the same by draws
+        slow = Compute(STEP, Straggler("lognormal", 1e-7))  # the same by draws
         drawn = draws(RoundSpec(tree, K, spec.network, slow, BYTES, members=members))
         assert drawn == pytest.approx(by_hand(words, sizes, members, passes), rel=1e-5)
 
@@ -95,7 +93,7 @@ def test_a_list_of_equal_groups_costs_what_the_short_form_does(
             continue
         client = Link(20e6, 100e6, 0.01, sharing, direct)  # type: ignore[arg-type]
         server = Link(50e6, 60e6, 0.02, sharing, direct)  # type: ignore[arg-type]
-        network, compute = Network.two_tier(tiers, client, server), Compute(STEP, aggregation_time=0.3)
+        network, compute = Network.two_tier(tiers, client, server), Compute(STEP)
         plain = Topology.parse(words)
         short = plain.sized((drawn[0] or G, drawn[1] or M), passes=(1, 2))
         tree = plain.sized((G, M), passes=(1, 2), drawn=drawn, children=children)
@@ -116,7 +114,7 @@ def test_the_mean_over_who_is_drawn_is_that_over_all_subsets() -> None:
     for g in range(3):
         first = sum(sizes[:g])
         part = Members(members.children, (True,) * 2, members.pace[first:], members.links, members.link_of[first:])
-        groups.append(by_hand(words, sizes[g : g + 1], part, 1) - 0.3)
+        groups.append(by_hand(words, sizes[g : g + 1], part, 1))
     mean = np.mean([max(pair) for pair in itertools.combinations(groups, 2)])
     assert found.standard_error > 0
     assert abs(found.seconds - mean) < 5 * found.standard_error

@@ -35,7 +35,7 @@ def trees(draw, depths=(1, 2, 3, 4), straggler=stragglers, link=links, above=may
         Topology(tuple(tiers)),
         K=draw(st.integers(1, 3)),
         network=Network((*(draw(above) for _ in tiers[1:]), draw(link))),
-        compute=Compute(draw(st.sampled_from([0.1, 1.0, 4.0])), draw(straggler), draw(st.sampled_from([0.0, 0.5]))),
+        compute=Compute(draw(st.sampled_from([0.1, 1.0, 4.0])), draw(straggler)),
         model_bytes=draw(st.sampled_from([0.125, 0.5, 2.0])),
     )
 
@@ -46,7 +46,7 @@ def shape(spec):
 
 
 def simulated(spec, times):
-    return simulate(spec.topology, times, spec.network, 8 * spec.model_bytes, spec.compute.aggregation_time)
+    return simulate(spec.topology, times, spec.network, 8 * spec.model_bytes)
 
 
 def changed(spec, **change):
@@ -66,22 +66,21 @@ LINE = Link(1.0, 1.0, hop="direct")
 @pytest.mark.parametrize(
     ("words", "sizes", "passes", "seconds", "traffic"),
     [
-        # one model takes 1 s, local work 2 s, a server's own work 0.5 s
+        # one model takes 1 s, local work 2 s
         ("star", (3,), (1,), 4, (6,)),
         ("ring", (3,), (2,), 2 * (1 + 3 * 2 + 2 * 1 + 1), (2 * 4,)),
-        # lowest star: 1 + 2 + 1 = 4, twice and aggregated 8.5; ring of three: 1 + 3 * 8.5 + 2 + 1 = 29.5, and 0.5;
-        # star: 1 + 30 + 1
-        ("star-ring-star", (2, 3, 4), (1, 1, 2), 32, (4, 2 * 4, 6 * 2 * 8)),
-        # lowest ring of four: 1 + 8 + 3 + 1 = 13, and 0.5; star: 15.5, twice and 0.5; ring of two: 1 + 63 + 1 + 1
-        ("ring-star-ring", (2, 3, 4), (1, 2, 1), 66, (3, 2 * 2 * 6, 2 * 2 * 3 * 5)),
-        # ring of two: 1 + 4 + 1 + 1 = 7, and 0.5; each of the rings above: 1 + 15 + 1 + 1 = 18, and 0.5; then 40; twice
-        ("ring-ring-ring", (2, 2, 2), (2, 1, 1), 2 * 40, (2 * 3, 2 * 2 * 3, 2 * 4 * 3)),
+        # lowest star: 1 + 2 + 1 = 4, twice; ring of three: 1 + 3 * 8 + 2 + 1 = 28; star: 1 + 28 + 1
+        ("star-ring-star", (2, 3, 4), (1, 1, 2), 30, (4, 2 * 4, 6 * 2 * 8)),
+        # lowest ring of four: 1 + 8 + 3 + 1 = 13; star: 15, twice; ring of two: 1 + 60 + 1 + 1
+        ("ring-star-ring", (2, 3, 4), (1, 2, 1), 63, (3, 2 * 2 * 6, 2 * 2 * 3 * 5)),
+        # ring of two: 1 + 4 + 1 + 1 = 7; each of the rings above: 1 + 14 + 1 + 1 = 17; then 1 + 34 + 1 + 1 = 37; twice
+        ("ring-ring-ring", (2, 2, 2), (2, 1, 1), 2 * 37, (2 * 3, 2 * 2 * 3, 2 * 4 * 3)),
     ],
 )
 @pytest.mark.parametrize("method", METHODS)
 def test_rounds_by_hand(words, sizes, passes, seconds, traffic, method):
     tree = Topology.parse(words).sized(sizes, passes=passes)
-    spec = RoundSpec(tree, 4, Network((LINE,) * len(sizes)), Compute(0.5, aggregation_time=0.5), 0.125, method)
+    spec = RoundSpec(tree, 4, Network((LINE,) * len(sizes)), Compute(0.5), 0.125, method)
     if method == "diluted":  # a star's rate is divided by its endpoints
         sharers = [size if word == "star" else 1 for word, size in zip(words.split("-"), sizes, strict=True)]
         spec = changed(spec, network=Network(tuple(Link(n, n, hop="direct") for n in sharers)))
@@ -110,11 +109,10 @@ def test_what_shares_a_server_is_what_works_at_the_same_time_below_it():
 def test_the_formula_adds_up_tiers_and_the_slowest_of_each_pass():
     """Three tiers of stars, all links a second: 2 + p2 * 2 + sum over passes of 2 + the slowest of all clients."""
     tree = Topology.parse("star-star-star").sized((2, 3, 2), passes=(1, 2, 3))
-    compute = Compute(1.0, Straggler("exponential", 0.7), 0.25)
+    compute = Compute(1.0, Straggler("exponential", 0.7))
     spec = RoundSpec(tree, 1, Network((LINE,) * 3), compute, 0.125, "formula", seed=4)
     slowest = factors(compute.straggler, 4, 8, *shape(spec)).max(axis=(-3, -2, -1)).reshape(8, -1)
-    own = 0.25 + 2 * 0.25  # of a server of the top tier, and of one below it in each of its two passes
-    np.testing.assert_allclose(draws(spec)[:8], 2 + 2 * 2 + own + (2 + slowest).sum(axis=1), rtol=1e-13)
+    np.testing.assert_allclose(draws(spec)[:8], 2 + 2 * 2 + (2 + slowest).sum(axis=1), rtol=1e-13)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -148,18 +146,6 @@ def test_logical_tiers_that_share_a_server_are_simulated_in_every_draw(spec):
 @given(trees(link=shared_links, above=st.sampled_from([None, None, LINE, Link(2.0, 1.0, 0.5, "per-server")])))
 def test_many_logical_tiers_that_share_a_server_are_simulated_in_every_draw(spec):
     test_schedules_are_simulated_in_every_draw.hypothesis.inner_test(spec)
-
-
-@pytest.mark.parametrize(("sizes", "passes"), [((1, 2, 1, 1), (1, 1, 2, 1)), ((1, 2, 2, 1), (1, 1, 2, 1))])
-def test_what_a_server_adds_in_every_pass_delays_the_next_where_others_share_its_link(sizes, passes):
-    """Tiers that were joined had it after all their passes."""
-    shared = Link(1.0, 1.0, 0.0, sharing="per-server", hop="relayed")
-    tree = Topology.parse("star-star-star-star").sized(sizes, passes=passes)
-    work = Compute(4.0, Straggler("exponential", 1.0), aggregation_time=0.5)
-    spec = RoundSpec(tree, 1, Network((None, None, None, shared)), work, 0.125)
-    times = 4.0 * factors(spec.compute.straggler, 0, 8, *passes, *sizes)
-    for told, one in zip(draws(spec), times, strict=False):
-        assert told == pytest.approx(float(simulate(tree, one, spec.network, 1.0, 0.5)), rel=1e-10)
 
 
 @settings(derandomized, max_examples=150)
@@ -203,7 +189,7 @@ def test_the_formula_bounds_the_unshared_schedule_and_dilution_the_shared_one(sp
 @settings(derandomized, max_examples=150)
 @given(trees(), st.sampled_from(METHODS), st.integers(0, 4), st.sampled_from(list(patterns())))
 def test_a_node_of_one_child_without_a_link_changes_nothing(spec, method, at, word):
-    spec = changed(spec, method=method, compute=changed(spec.compute, aggregation_time=0.0))
+    spec = changed(spec, method=method)
     tiers, lines = spec.topology.tiers, spec.network.links
     at = min(at, len(tiers))
     one = changed(
@@ -226,13 +212,13 @@ def test_a_tier_of_one_child_has_no_pattern(spec, method, data):
     for word in patterns():
         tiers[at] = Tier(word, 1, passes=tiers[at].passes)
         found.append(draws(changed(spec, topology=Topology(tuple(tiers)), method=method)))
-    np.testing.assert_allclose(found[0], found[1], rtol=1e-9)
+    few = min(map(len, found))  # where one is played event by event
+    np.testing.assert_allclose(found[0][:few], found[1][:few], rtol=1e-9)
 
 
 @settings(derandomized, max_examples=60)
 @given(trees(depths=(1, 2, 3), straggler=st.just(NONE)), st.integers(1, 3), st.integers(1, 3))
 def test_logical_stars_of_a_star_are_one_star(spec, outer, passes):
-    spec = changed(spec, compute=changed(spec.compute, aggregation_time=0.0))
     tiers, lines = spec.topology.tiers, spec.network.links
     low = Tier("star", tiers[0].size)
     split = Topology((Tier("star", outer, passes=passes), low, *tiers[1:]))

@@ -37,7 +37,6 @@ from planner.scenario.network import (
         (lambda: Network.two_tier(2, Link(1.0, 1.0)), ["network.server_link", "tiers to 1"]),
         (lambda: Compute(-1.0), ["compute.step_time"]),
         (lambda: Compute(math.nan), ["compute.step_time"]),
-        (lambda: Compute(1.0, aggregation_time=-1.0), ["compute.aggregation_time"]),
         (lambda: Straggler("exponential", 1.5), ["1.5", "lognormal:1.5"]),
         (lambda: Straggler("lognormal", 11.0), ["11.0", "10"]),
         (lambda: Straggler("lognormal", math.inf), ["straggler.cv"]),

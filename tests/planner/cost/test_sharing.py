@@ -72,7 +72,7 @@ def test_one_server_shared_by_groups_out_of_step(case, topology):
     """The one case without a closed form, drawn more often than chance would."""
     drawn = round_draws(topology, seed=1, **case)
     for i, times in enumerate(compute_times(case, 1, 4).tolist()):
-        expected = simulate(topology, times, case["network"], 8 * case["model_bytes"], case["compute"].aggregation_time)
+        expected = simulate(topology, times, case["network"], 8 * case["model_bytes"])
         assert drawn[i] == pytest.approx(expected, rel=1e-8)  # rings that share a link amplify rounding
 
 

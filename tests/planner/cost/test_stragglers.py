@@ -31,7 +31,7 @@ from planner.scenario.network import Compute, Link, Network, Straggler
 def test_schedule_is_the_simulated_schedule_in_every_draw(case, topology, seed):
     drawn = round_draws(topology, seed=seed, **case)
     for i, times in enumerate(compute_times(case, seed, 3).tolist()):
-        expected = simulate(topology, times, case["network"], 8 * case["model_bytes"], case["compute"].aggregation_time)
+        expected = simulate(topology, times, case["network"], 8 * case["model_bytes"])
         assert drawn[i] == pytest.approx(expected, rel=1e-8)  # rings that share a link amplify rounding
 
 
