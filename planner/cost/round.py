@@ -30,13 +30,13 @@ from typing import TYPE_CHECKING
 
 from planner.cost import stragglers, uneven
 from planner.cost.patterns import schedules
-from planner.cost.spec import CostError, Method, RoundSpec, in_step, levels
+from planner.cost.spec import CostError, RoundSpec, in_step, levels
 from planner.scenario.network import NOTHING
 
 if TYPE_CHECKING:
     from planner.cost.footprint import Footprint
 
-__all__ = ["CostError", "Method", "RoundCost", "RoundSpec", "round_cost"]
+__all__ = ["CostError", "RoundCost", "RoundSpec", "round_cost"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Final, NamedTuple
 
 from hflbounds.topology import Topology, tier_symbols
 from planner.cost.patterns import FloatArray, Schedule, schedules
 from planner.cost.wires import FREE, Transfers, Wire, wire
 from planner.errors import PlannerError
+from planner.scenario.fields import CostMethod
 from planner.scenario.members import Members
 from planner.scenario.network import Compute, Network
 
-Method = Literal["schedule", "formula", "diluted"]
-METHODS: Final = get_args(Method)
-
 _LARGEST_COUNT: Final = 10**12  # sizes, passes, K: products stay far inside double precision's range
-_LARGEST_MODEL: Final = 1e24  # [bytes]
 
 
 class CostError(PlannerError, ValueError):
@@ -30,7 +27,7 @@ class RoundSpec:
     """One global round, as it is to be timed.
 
     Raises:
-        CostError: If a number is out of range, or the network has other tiers than the topology.
+        CostError: If a count is out of range.
     """
 
     topology: Topology  # with the sizes of its tiers; where some are drawn, only as many take part
@@ -38,7 +35,7 @@ class RoundSpec:
     network: Network  # who talks to whom, and how fast; one link per tier
     compute: Compute  # how long the work takes
     model_bytes: float  # size of what one transfer carries [bytes]
-    method: Method = "schedule"  # ``schedule``, ``formula`` or ``diluted``; see `planner.cost.round`
+    method: CostMethod = "schedule"  # ``schedule``, ``formula`` or ``diluted``; see `planner.cost.round`
     seed: int = 0  # seed of the draws of compute times
     members: Members | None = None  # what a list says of each client; the children are those of the topology
     slowdowns: tuple[float, ...] = ()  # of the parts of the fleet below the top, by which all they do takes longer
@@ -46,24 +43,9 @@ class RoundSpec:
     def __post_init__(self) -> None:
         tiers = self.topology.tiers
         for tier, symbols in zip(tiers, tier_symbols(len(tiers)), strict=True):
-            if tier.size is None and tier.drawn is None:
-                raise CostError(f"{symbols.size}: the number was not given. Give every tier its size.")
             for name, count in ((symbols.size, tier.taking_part), (symbols.passes or "passes", tier.passes)):
                 _count(name, count)
         _count("K", self.K)
-        if len(self.network.links) != len(tiers):
-            raise CostError(
-                f"network: {len(self.network.links)} links do not fit {len(tiers)} tiers. Give one link per tier, "
-                "None where nothing travels."
-            )
-        size = self.model_bytes
-        number = isinstance(size, int | float) and not isinstance(size, bool)
-        if not (number and 0 < size <= _LARGEST_MODEL):
-            raise CostError(f"model_bytes: {size!r} is not a number of bytes above 0, up to {_LARGEST_MODEL:g}.")
-        if self.method not in METHODS:
-            raise CostError(f"method: {self.method!r} is not one of {', '.join(METHODS)}.")
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
-            raise CostError(f"seed: {self.seed!r} is not a whole number, 0 or more.")
 
     @property
     def stretch(self) -> float:
@@ -81,7 +63,7 @@ class RoundSpec:
 
 
 def _count(name: str, count: int) -> None:
-    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= _LARGEST_COUNT:
+    if not 1 <= count <= _LARGEST_COUNT:
         raise CostError(f"{name}: {count!r} is not a whole number from 1 to {_LARGEST_COUNT:g}.")
 
 

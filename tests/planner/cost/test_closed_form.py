@@ -23,8 +23,8 @@ from cost_oracle import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hflbounds.topology import Topology, TopologyError
-from planner.cost.round import CostError, RoundSpec
+from hflbounds.topology import TopologyError
+from planner.cost.round import CostError
 from planner.scenario.network import Compute, Link, Network, Straggler
 
 
@@ -332,20 +332,9 @@ def test_largest_counts_stay_finite():
         ({"topology": "star-star-ring"}, ["sizes: 2 numbers for 3 tiers"]),
         ({"G": 0}, ["size: 0", "1 or more"]),
         ({"M": -1}, ["size: -1"]),
-        ({"P": True}, ["passes: True"]),
-        ({"K": 2.5}, ["K:", "2.5"]),
+        ({"K": 0}, ["K: 0"]),
         ({"G": 10**30}, ["G:", "to 1e+12"]),
         ({"M": math.nan}, ["size: nan"]),
-        ({"model_bytes": 0}, ["model_bytes", "above 0"]),
-        ({"model_bytes": -1.0}, ["model_bytes"]),
-        ({"model_bytes": math.nan}, ["model_bytes", "nan"]),
-        ({"model_bytes": math.inf}, ["model_bytes", "inf"]),
-        ({"model_bytes": 10**400}, ["model_bytes"]),
-        ({"model_bytes": True}, ["model_bytes", "True"]),
-        ({"model_bytes": "45MB"}, ["model_bytes", "'45MB'"]),
-        ({"method": "exact"}, ["method", "schedule, formula, diluted"]),
-        ({"seed": -1}, ["seed"]),
-        ({"seed": 0.5}, ["seed"]),
     ],
 )
 def test_bad_arguments(change, parts):
@@ -357,13 +346,6 @@ def test_bad_arguments(change, parts):
         message = str(caught.value)
         for part in parts:
             assert part in message
-
-
-def test_a_spec_that_does_not_fit_its_tiers():
-    with pytest.raises(CostError, match="2 links do not fit 3 tiers"):
-        RoundSpec(Topology.parse("star-star-ring").sized((2, 2, 2)), 1, LAN, Compute(1.0), 1.0)
-    with pytest.raises(CostError, match=r"M: the number was not given\. Give every tier its size"):
-        RoundSpec(Topology.parse("star-ring").sized((2, None)), 1, LAN, Compute(1.0), 1.0)
 
 
 def test_a_round_that_never_ends():

@@ -1,18 +1,15 @@
 """Settings of links, networks and stragglers."""
 
 import dataclasses
-import math
 
 import pytest
 
 import planner
 from planner.scenario.network import (
     PRESETS,
-    Compute,
     Link,
     Network,
     NetworkError,
-    Straggler,
     link_names,
     link_preset,
     parse_straggler,
@@ -22,26 +19,9 @@ from planner.scenario.network import (
 @pytest.mark.parametrize(
     ("build", "parts"),
     [
-        (lambda: Link(0.0, 1.0), ["link.up", "above 0"]),
-        (lambda: Link(1.0, math.nan), ["link.down", "nan"]),
-        (lambda: Link(1.0, -1.0), ["link.down"]),
-        (lambda: Link(True, 1.0), ["link.up"]),
-        (lambda: Link("20Mbit/s", 1.0), ["link.up"]),
-        (lambda: Link(1.0, 1.0, -1.0), ["link.latency"]),
-        (lambda: Link(1.0, 1.0, math.inf), ["link.latency"]),
-        (lambda: Link(1.0, 1.0, sharing="shared"), ["link.sharing", "per-client, per-server"]),
-        (lambda: Link(1.0, 1.0, sharing="per-clients"), ["Did you mean per-client?"]),
-        (lambda: Link(1.0, 1.0, hop="relay"), ["link.hop", "Did you mean relayed?"]),
-        (lambda: Network.two_tier(3, Link(1.0, 1.0)), ["network.tiers", "3"]),
-        (lambda: Network.two_tier(True, Link(1.0, 1.0)), ["network.tiers", "True"]),
-        (lambda: Network.two_tier(2, Link(1.0, 1.0)), ["network.server_link", "tiers to 1"]),
-        (lambda: Compute(-1.0), ["compute.step_time"]),
-        (lambda: Compute(math.nan), ["compute.step_time"]),
-        (lambda: Straggler("exponential", 1.5), ["1.5", "lognormal:1.5"]),
-        (lambda: Straggler("lognormal", 11.0), ["11.0", "10"]),
-        (lambda: Straggler("lognormal", math.inf), ["straggler.cv"]),
-        (lambda: Straggler("none", 0.5), ["contradicts"]),
-        (lambda: Straggler("pareto", 0.5), ["none, exponential, lognormal"]),
+        (lambda: parse_straggler("exponential:1.5"), ["1.5", "lognormal:1.5"]),
+        (lambda: parse_straggler("lognormal:11"), ["11.0", "10"]),
+        (lambda: parse_straggler("lognormal:1e999"), ["straggler.cv"]),
         (lambda: parse_straggler("exponential"), ["exponential:0.5"]),
         (lambda: parse_straggler("exponential:"), ["exponential:0.5"]),
         (lambda: parse_straggler("exponential:nan"), ["exponential:0.5"]),
@@ -100,12 +80,6 @@ def test_links_have_names_and_are_changed_by_them():
     assert link_names(4) == ("link1", "link2", "server_link", "client_link")
     assert (link_names(1), network.tiers) == (("client_link",), 2)
     assert network.with_link("server_link", up=9.0).links == (None, Link(9.0, 4.0), low)
-    with pytest.raises(NetworkError, match=r"'link1' is not one of its links \(client_link, server_link\)"):
-        network.with_link("link1", up=9.0)
-    with pytest.raises(NetworkError, match=r"network\.client_link"):
-        _ = Network((top, None)).client_link
-    with pytest.raises(NetworkError, match=r"network\.links"):
-        Network(())
 
 
 def test_servers_come_and_go_with_their_link():
@@ -115,9 +89,6 @@ def test_servers_come_and_go_with_their_link():
     assert with_servers.with_servers(False) == without
     assert without.with_servers(True) == with_servers
     assert with_servers.server_link is without.server_link is top
-    for network in (Network.two_tier(1, low), Network((low,))):
-        with pytest.raises(NetworkError, match=r"network\.server_link"):
-            network.with_servers(True)
 
 
 @pytest.mark.parametrize(
