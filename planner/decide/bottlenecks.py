@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from planner.decide.parameters import of_clock, with_clock
 from planner.decide.recommendation import Recommendation
 from planner.io.answers import Waiting
 from planner.io.wording import input_words
@@ -16,7 +17,7 @@ from planner.network.bottlenecks import NO_LIMIT
 from planner.predict.question import Question, ask, with_default_order
 from planner.scenario.members import Members
 from planner.scenario.resolve import Scenario
-from planner.scenario.units import format_duration, format_rate
+from planner.scenario.units import format_amount, format_duration, format_rate
 
 LARGEST: Final = 200  # listed clients that are looked at one by one
 NUDGE: Final = 1e-4  # of a speed: what a round waits for now is the slope there
@@ -53,26 +54,16 @@ def with_waits(answer: Recommendation, scenario: Scenario) -> Recommendation:
 
 def _parts(question: Question, scenario: Scenario) -> Iterator[tuple[str, tuple[str, str], Faster]]:
     """Everything that may be sped up: its name, itself now and twice as fast in words, and the question then."""
-    network, compute, members = question.network, question.compute, question.members
-    tiers = scenario.names if scenario.depth != 2 else ()
+    members, tiers = question.members, scenario.names if scenario.depth != 2 else ()
 
-    def with_link(name: str, part: str, speed: float) -> Question:
-        now = getattr(network.named[name], part)
-        then = now / speed if part == "latency" else now * speed
-        return question.varied(network=network.with_link(name, **{part: then}))
+    def faster(name: str, now: float, unit: str, speed: float) -> Question:
+        return with_clock(question, {name: now / speed if unit == "s" else now * speed})
 
-    def with_steps(speed: float) -> Question:
-        return question.varied(compute=replace(compute, step_time=compute.step_time / speed))
-
-    for name, link in network.named.items():
-        for part in ("up", "down", "latency"):
-            now = getattr(link, part)
-            rates = (format_rate(now), format_rate(2 * now))
-            words = (format_duration(now), format_duration(now / 2)) if part == "latency" else rates
-            if now:
-                yield input_words(f"{name}.{part}", tiers), words, partial(with_link, name, part)
-    if step := compute.step_time:
-        yield "local steps of all clients", (format_duration(step), format_duration(step / 2)), with_steps
+    for name, now, unit in of_clock(question):
+        if now and name != "model_size":
+            what = "local steps of all clients" if name == "step_time" else input_words(name, tiers)
+            words = format_amount(now, unit), format_amount(now / 2 if unit == "s" else 2 * now, unit)
+            yield what, words, partial(faster, name, now, unit)
     if members is not None and scenario.listed is not None and len(scenario.listed.clients) <= LARGEST:
         yield from _of_clients(question, members, scenario.listed.clients)
 

@@ -17,7 +17,6 @@ from planner.decide.parameters import (
     inputs,
     is_drawn,
     is_quick,
-    link_rates,
     moved_by,
     ratios,
     size_drawn,
@@ -54,7 +53,6 @@ def nearest_flips(here: Standing) -> tuple[tuple[Sensitivity, ...], str]:
         return (), "not looked at: the fleet is too large to draw its compute times again and again"
     few, among = _nearest(question, objective)
     every, of_pilot = inputs(few, objective), question.predictor.measured
-    every |= link_rates(few, every)
     left_out = {*ratios(question), *counts_drawn(question), *fixed(few, every)}  # `flip` follows the first two
     looked = {name: each for name, each in every.items() if name not in left_out and (of_pilot or name != "R")}
     looked = {} if set(first) == set(question.topologies) else looked  # no number puts another in front

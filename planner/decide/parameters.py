@@ -21,7 +21,9 @@ from planner.scenario.fields import CLOCKED, FIELDS, LARGEST_COUNT, LARGEST_ROUN
 
 Array = NDArray[np.float64]
 
-LINK_PARTS = {"up": ("bit/s", 1e7), "down": ("bit/s", 1e7), "latency": ("s", 0.01)}
+CLOCK = ("model_size", "step_time")  # what the clock depends on, beside the links
+LINK = ("up", "down", "latency")
+SCALES = {"up": 1e7, "down": 1e7, "latency": 0.01, "step_time": 0.1}  # what is near, where one of these is 0
 NICKNAMES = {
     "uplink": "client_link.up",
     "downlink": "client_link.down",
@@ -260,17 +262,12 @@ def inputs(question: Question, objective: Objective) -> dict[str, Input]:
     for who, share in question.absences.items():
         miss = partial(_asked, partial(_missed, who))
         found.append(Input(f"absence.{who}", share, miss, scale=1e-3, timed=True, power=0, most=0.999))
-    return {each.name: each for each in found}
-
-
-def link_rates(question: Question, found: Mapping[str, Input]) -> dict[str, Input]:
-    """Both rates of a link at once, in proportion: by that up, of the links that are among the inputs found."""
-    rates = {}
+    every = {each.name: each for each in found}
     for link in question.network.named:
-        if (up := found.get(f"{link}.up")) is not None:
+        if (up := every.get(f"{link}.up")) is not None:  # both rates at once, in proportion
             apply, name = partial(_asked, partial(_rerated, link)), f"{link}.rate"
-            rates[name] = replace(up, name=name, apply=apply, bends=())
-    return rates
+            every[name] = replace(up, name=name, apply=apply, bends=())
+    return every
 
 
 def moved_by(name: str) -> tuple[str, ...]:
@@ -299,23 +296,42 @@ def in_sigmas(question: Question) -> dict[str, Input]:
     }
 
 
+def of_clock(question: Question) -> list[tuple[str, float, str]]:
+    """What the seconds of a round depend on: names in the scenario, values, units."""
+    found = [("model_size", question.model_bytes, "bytes"), ("step_time", question.compute.step_time, "s")]
+    for tier, link in question.network.named.items():
+        found += [(f"{tier}.{part}", getattr(link, part), "s" if part == "latency" else "bit/s") for part in LINK]
+    return found
+
+
+def with_clock(question: Question, changes: Mapping[str, float]) -> Question:
+    """The same with other numbers of the clock."""
+    network, compute, size = question.network, question.compute, question.model_bytes
+    for name, value in changes.items():
+        tier, _, part = name.rpartition(".")
+        if tier:
+            network = network.with_link(tier, **{part: value})
+        elif name == "step_time":
+            compute = replace(compute, step_time=value)
+        else:
+            size = value
+    return question.varied(network=network, compute=compute, model_bytes=size)
+
+
 def _timed(question: Question) -> list[Input]:
-    network, there = question.network, question.members
+    there, found = question.members, []
     listed = there is not None and there.link_of is not None and bool((there.link_of >= 0).all())
-    resize = partial(_asked, lambda asked, at: asked.varied(model_bytes=at))
-    slow = partial(_asked, lambda asked, at: asked.varied(compute=replace(asked.compute, step_time=at)))
-    found = [
-        Input("model_size", question.model_bytes, resize, "bytes", timed=True),
-        Input("step_time", question.compute.step_time, slow, "s", timed=True, scale=0.1),
-    ]
-    for tier, link in network.named.items():
-        for part, (unit, scale) in LINK_PARTS.items() if not (listed and tier == "client_link") else ():
-            other = {"up": link.down, "down": link.up}.get(part)
-            bends = (other,) if other is not None and link.hop == "direct" else ()  # the slower end sets a hop's pace
-            power = 1 if part == "latency" else -1
-            name, value = f"{tier}.{part}", getattr(link, part)
-            apply = partial(_asked, partial(_relinked, tier, part))
-            found.append(Input(name, value, apply, unit, timed=True, scale=scale, power=power, bends=bends))
+    for name, value, unit in of_clock(question):
+        tier, _, part = name.rpartition(".")
+        if listed and tier == "client_link":
+            continue
+        power, bends = 1, tuple[float, ...]()
+        if unit == "bit/s":
+            link, power = question.network.named[tier], -1
+            if link.hop == "direct":  # whose slower end sets the pace
+                bends = (link.down if part == "up" else link.up,)
+        apply, scale = partial(_asked, partial(_reclocked, name)), SCALES.get(part, 1.0)
+        found.append(Input(name, value, apply, unit, timed=True, scale=scale, power=power, bends=bends))
     return found
 
 
@@ -372,8 +388,8 @@ def _missed(who: str, question: Question, at: float) -> Question:
 
 def _rerated(tier: str, question: Question, at: float) -> Question:
     link = question.network.named[tier]
-    return question.varied(network=question.network.with_link(tier, up=at, down=link.down * at / link.up))
+    return with_clock(question, {f"{tier}.up": at, f"{tier}.down": link.down * at / link.up})
 
 
-def _relinked(tier: str, part: str, question: Question, at: float) -> Question:
-    return question.varied(network=question.network.with_link(tier, **{part: at}))
+def _reclocked(name: str, question: Question, at: float) -> Question:
+    return with_clock(question, {name: at})

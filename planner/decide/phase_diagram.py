@@ -23,7 +23,6 @@ from planner.decide.parameters import (
     inputs,
     is_drawn,
     is_quick,
-    link_rates,
     moved_by,
     size_drawn,
 )
@@ -307,8 +306,8 @@ class _Grid:
 def _sides(question: Question, objective: Objective, asked: str) -> list[tuple[Input, str]]:
     """The two inputs, and the range written for each."""
     found, timed = inputs(question, objective), inputs(question, "time")
-    every = {**found, **link_rates(question, found), **in_sigmas(question)}
-    known, held = {**every, **timed, **link_rates(question, timed)}, fixed(question, every)
+    every = {**found, **in_sigmas(question)}
+    known, held = {**every, **timed}, fixed(question, every)
     parts = [part.strip() for part in asked.split(",")]
     if len(parts) != 2:
         one = input_named(parts[0].partition("=")[0], known, "--map") if len(parts) == 1 else "client_link.up"

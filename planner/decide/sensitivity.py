@@ -29,7 +29,6 @@ from planner.decide.parameters import (
     inputs,
     is_drawn,
     is_quick,
-    link_rates,
     moved_by,
     size_drawn,
 )
@@ -411,8 +410,7 @@ def posed(scenario: Scenario, among: Sequence[str]) -> tuple[Scenario, Question,
 def _followed(question: Question, objective: Objective, only: Sequence[str]) -> tuple[list[Input], dict[str, str]]:
     """The inputs to follow, and why others are not."""
     found, timed = inputs(question, objective), inputs(question, "time")
-    found = {**found, **link_rates(question, found)}
-    every = {**found, **timed, **link_rates(question, timed)}
+    every = {**found, **timed}
     only = [input_named(name, every, "--parameter") for name in only]
     unmoved = {}
     if objective not in CLOCKED and not question.partly_available:

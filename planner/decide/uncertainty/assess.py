@@ -15,8 +15,9 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
+from planner.decide.parameters import of_clock
 from planner.decide.recommendation import Drawn, Estimate, InputUncertainty, Uncertainty
-from planner.decide.uncertainty.distributions import of_clock, timed
+from planner.decide.uncertainty.distributions import timed
 from planner.decide.uncertainty.draws import DRAWS_TIMED, Totals, draws, p_best, regret
 from planner.decide.uncertainty.indices import LARGEST_MARGIN, alone, explained
 from planner.decide.uncertainty.proofs import constant_sets

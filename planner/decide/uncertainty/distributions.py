@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
 
-from planner.decide.parameters import deviations
+from planner.decide.parameters import CLOCK, deviations, of_clock, with_clock
 from planner.decide.uncertainty import parts
 from planner.decide.uncertainty.lattice import FloatArray
 from planner.io.intervals import Spread
@@ -24,8 +24,6 @@ from planner.scenario.resolve import Scenario
 
 Kind = Literal["given", "measured", "assumed"]
 FACTOR = 3.0  # a number that nobody gave is taken to be known within this factor, either way
-CLOCK = ("model_size", "step_time")  # what the clock depends on, beside the links
-LINK = ("up", "down", "latency")
 
 
 @dataclass(frozen=True)
@@ -134,14 +132,6 @@ def timed(question: Question) -> bool:
     return question.compute.straggler.cv > 0
 
 
-def of_clock(question: Question) -> list[tuple[str, float, str]]:
-    """What the seconds of a round depend on: names in the scenario, values, units."""
-    found = [("model_size", question.model_bytes, "bytes"), ("step_time", question.compute.step_time, "s")]
-    for tier, link in question.network.named.items():
-        found += [(f"{tier}.{part}", getattr(link, part), "s" if part == "latency" else "bit/s") for part in LINK]
-    return found
-
-
 def given_ranges(question: Question, scenario: Scenario) -> dict[str, float]:
     """How far ranges of the clock that were given reach from their middles, on the scale of the logarithm."""
     told = {name: scenario.known[name] for name, value, _ in of_clock(question) if value > 0}
@@ -157,17 +147,4 @@ def at_ends(question: Question, scenario: Scenario) -> tuple[Question, ...]:
         with_clock(question, {name: values[name] * math.exp(end * by) for name, by in slower.items()})
         for end in (-1, 1)
         if slower
-    )
-
-
-def with_clock(question: Question, changes: Mapping[str, float]) -> Question:
-    """The same with other numbers of the clock."""
-    network = question.network
-    for tier in network.named:
-        parts = {p: changes[f"{tier}.{p}"] for p in LINK if f"{tier}.{p}" in changes}
-        if parts:
-            network = network.with_link(tier, **parts)
-    compute = replace(question.compute, step_time=changes.get("step_time", question.compute.step_time))
-    return question.varied(
-        network=network, compute=compute, model_bytes=changes.get("model_size", question.model_bytes)
     )

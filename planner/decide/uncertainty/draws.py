@@ -12,10 +12,10 @@ import numpy as np
 
 from hflbounds.evaluate.compare import SAME
 from planner.cost.round import round_cost
-from planner.decide.parameters import deviations
+from planner.decide.parameters import deviations, of_clock, with_clock
 from planner.decide.recommendation import Estimate, Regret
 from planner.decide.uncertainty import parts
-from planner.decide.uncertainty.distributions import Column, columns, of_clock, timed, with_clock
+from planner.decide.uncertainty.distributions import Column, columns, timed
 from planner.decide.uncertainty.lattice import SHIFTS, FloatArray, blocks, cube
 from planner.predict import memory, participation
 from planner.predict.evidence import predictor_record as record

@@ -10,8 +10,9 @@ from itertools import chain, product
 
 from planner.decide.explain import SHORT, term
 from planner.decide.nearest import TOSSED
+from planner.decide.parameters import CLOCK, LINK
 from planner.decide.recommendation import SHARING, Corrected, Division, Drawn, InCase, Other, Recommendation, Row
-from planner.decide.uncertainty.distributions import CLOCK, FACTOR, LINK
+from planner.decide.uncertainty.distributions import FACTOR
 from planner.decide.verdict import TOLD
 from planner.io.answers import KnownValue, Quantity, Sensitivity, Verdict
 from planner.io.wording import CASES, LISTED, counted, join, join_with_limit, percent, times, title, two

@@ -26,7 +26,7 @@ from hflbounds import family
 from planner.decide import toss_up
 from planner.decide.breakpoints import FINE, Walked, along, answers, last_true, nearest
 from planner.decide.nearest import nearest_flips as nearby
-from planner.decide.parameters import Input, Perturbed, inputs, link_rates
+from planner.decide.parameters import Input, Perturbed, inputs
 from planner.decide.phase_diagram import phase
 from planner.decide.rank import recommend
 from planner.decide.sensitivity import Change, flip, posed
@@ -858,8 +858,7 @@ def test_the_short_list_of_recommend_finds_no_change_that_the_whole_line_does_no
     for near in nearby(here)[0]:
         if near.method == "setting":
             continue
-        known = inputs(question, told.objective)
-        each = {**known, **link_rates(question, known)}[near.parameter]
+        each = inputs(question, told.objective)[near.parameter]
         whole = along(each, question, told.objective, tuple(question.topologies), first, told.resolution)
         at, now = float(near.break_even or 0), float(near.now or 0)
         change = whole.above if at > now else whole.below
