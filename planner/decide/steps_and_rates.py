@@ -69,18 +69,18 @@ class Wanted:
         Raises:
             ScenarioError: For what is no budget, or one that is given twice.
         """
-        found = tuning.budget_of(self.limits)
-        for option, part, given in (("--within", "seconds", self.within), ("--traffic", "bytes", self.traffic)):
-            if given is not None and math.isfinite(getattr(found, part)):
+        limits = dict(tuning.budget_of(self.limits).limits)
+        for option, aim, given in (("--within", "time", self.within), ("--traffic", "traffic", self.traffic)):
+            if given is not None and aim in limits:
                 raise ScenarioError(f"{option}: --budget has a limit of the same. Give one of the two.")
         if self.within is not None:
             if {*_aims(self.within)} - {"time"}:
                 way = f"Give --budget {self.within}, which takes any unit and may be repeated."
                 raise ScenarioError(f"--within: {self.within!a:.40} is no time. {way}", code="E023")
-            found = replace(found, seconds=float(parse_duration(self.within, field="--within", positive=True)))
+            limits["time"] = float(parse_duration(self.within, field="--within", positive=True))
         if self.traffic is not None:
-            found = replace(found, bytes=float(parse_size(self.traffic, field="--traffic")))
-        return found
+            limits["traffic"] = float(parse_size(self.traffic, field="--traffic"))
+        return Budget.of(limits)
 
 
 def _aims(text: str) -> Iterable[Aim]:
@@ -167,10 +167,10 @@ class _Search:
         if self.aim not in ("time", "traffic"):
             return chosen
         most = max(tuning.on_record(self.question), chosen.P * chosen.K)
-        limits, least = self.budget.limits, WORTH * chosen.seconds * chosen.bytes
+        limits, least = self.budget.limits, WORTH * chosen.both
         measured = (c for c in found if most >= c.P * c.K and (limits or c.topology == chosen.topology))
-        among = [c for c in filter(self.budget.allows, measured) if c.seconds * c.bytes < least]
-        among.sort(key=lambda one: one.seconds * one.bytes)
+        among = [c for c in filter(self.budget.allows, measured) if c.both < least]
+        among.sort(key=lambda one: one.both)
         return next((one for one in among if math.isinf(near) or self._ties(one, chosen, given, near)), chosen)
 
     def _ties(self, one: Choice, other: Choice, given: Choice | None, near: float) -> bool:
@@ -450,10 +450,10 @@ def _plan(search: _Search, one: Choice, **marks: Any) -> Plan:
         group_rounds=one.P,
         rounds=Quantity(one.rounds),
         rounds_begun=Quantity(one.rounds * begun(search.question, one.topology, **steps)) if absent else None,
-        time_seconds=Quantity(one.seconds),
-        traffic_bytes=Quantity(one.bytes),
-        round_seconds=one.seconds_per_round,
-        round_bytes=one.bytes_per_round,
+        time_seconds=Quantity(one.amount("time")),
+        traffic_bytes=Quantity(one.amount("traffic")),
+        round_seconds=one.cost.seconds,
+        round_bytes=one.cost.bytes,
         steps_in_a_round=tuning.steps_in_a_round(search.question, one.P, one.K),
         within_budget=search.budget.allows(one),
         **marks | asdict(tuning.rate(search.question, one)) | more,

@@ -11,20 +11,20 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import product
 from operator import le
 from typing import Any, Literal, get_args
 
 import numpy as np
 
+from planner.cost.round import RoundCost
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.parts import finite
 from planner.io.wording import counted, join, times, title
 from planner.predict.evidence import predictor_record
 from planner.predict.question import Question, ask, ceil_rounds, check_footprint, with_default_order
 from planner.scenario.fields import LARGEST_COUNT
-from planner.scenario.footprint import MORE
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_duration, format_energy, format_mass, format_size, parse
 
@@ -37,11 +37,11 @@ WRITE: Mapping[Aim, Callable[[float], str]] = {
     "carbon": format_mass,
     "money": "{:,.4g} (your currency)".format,
 }
-LIMITS = (  # what a unit is like, the part of a budget that it is of, and the dimension that is read
+LIMITS: tuple[tuple[str, Aim, str], ...] = (  # what a unit is like, what it is of, and the dimension that is read
     (r"(?is).*co2e", "carbon", "mass"),
     (r"[kM]?J|[kM]?Wh", "energy", "energy"),
-    (r"(?is).*(b|bytes?)", "bytes", "size"),
-    (r"(?s)[smhd].*", "seconds", "duration"),
+    (r"(?is).*(b|bytes?)", "traffic", "size"),
+    (r"(?s)[smhd].*", "time", "duration"),
 )
 
 LONGEST_TEXT = 1_000  # letters of a list
@@ -60,12 +60,7 @@ class Choice:
     P: int  # group rounds in a global round
     K: int  # local steps in a group round
     rounds: float  # global rounds, whole
-    seconds: float  # seconds, bytes: of all rounds
-    bytes: float
-    seconds_per_round: float  # seconds_per_round, bytes_per_round: of one
-    bytes_per_round: float
-    # energy [J], carbon [kg CO2e] and money of all rounds, as far as they are known
-    footprint: Mapping[Aim, float] = field(default_factory=dict, compare=False)
+    cost: RoundCost = field(compare=False)  # of one
     passes: str = field(default="P", compare=False)  # what P is called in its scenario
     needed: float = field(default=math.nan, compare=False)  # rounds as predicted, which need not be whole
 
@@ -74,11 +69,14 @@ class Choice:
         """K and P in words."""
         return f"K = {self.K}, {self.passes} = {self.P}"
 
+    @property
+    def both(self) -> float:
+        """Time times traffic."""
+        return self.amount("time") * self.amount("traffic")
+
     def amount(self, aim: Aim) -> float:
-        """Seconds, bytes or what else is taken; infinite where nothing is known of it."""
-        if aim in ("time", "traffic"):
-            return self.seconds if aim == "time" else self.bytes
-        return self.footprint.get(aim, math.inf)
+        """Seconds, bytes or what else all rounds take; infinite where nothing is known of it."""
+        return self.rounds * self.cost.amount(aim)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,20 +93,15 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What may be spent."""
+    """What may be spent: at most so much, and any amount of what has no limit."""
 
-    seconds: float = math.inf  # seconds, bytes, energy, carbon, money: at most; ``inf`` for any
-    bytes: float = math.inf
-    energy: float = math.inf
-    carbon: float = math.inf
-    money: float = math.inf
+    limits: Mapping[Aim, float] = field(default_factory=dict)
     currency: str = ""  # of money, as it was typed
 
-    @property
-    def limits(self) -> dict[Aim, float]:
-        """Those that there are."""
-        every = self.seconds, self.bytes, self.energy, self.carbon, self.money
-        return {aim: limit for aim, limit in zip(get_args(Aim), every, strict=True) if math.isfinite(limit)}
+    @classmethod
+    def of(cls, limits: Mapping[Aim, float], currency: str = "") -> Budget:
+        """Take limits in any order."""
+        return cls({aim: limits[aim] for aim in get_args(Aim) if aim in limits}, currency)
 
     def overrun(self, choice: Choice) -> float:
         """How many times a choice takes what may be spent; at most 1 where it is within."""
@@ -132,18 +125,20 @@ def budget_of(texts: Iterable[str]) -> Budget:
     Raises:
         ScenarioError: For another unit, no number above 0, or two limits of one kind.
     """
-    found: dict[str, Any] = {}
+    found: dict[Aim, float] = {}
+    currency = ""
     for text in texts:
-        name, limit = _limit(text)
+        aim, limit = _limit(text)
         if not limit > 0:
             raise ScenarioError(f"--budget: {text!a:.40} leaves nothing to spend. Give more than 0.")
-        if name in found:
+        if aim in found:
             raise ScenarioError(f"--budget: {text!a:.40} is a second limit of the same. Give one of the two.")
-        found |= {name: limit} | ({"currency": text.strip()[-3:]} if name == "money" else {})
-    return Budget(**found)
+        found[aim] = limit
+        currency = text.strip()[-3:] if aim == "money" else currency
+    return Budget.of(found, currency)
 
 
-def _limit(text: str) -> tuple[str, float]:
+def _limit(text: str) -> tuple[Aim, float]:
     unit = re.sub(r"^[\s\d.,e+-]+(?=[A-Za-z])", "", text.strip()) if len(text) <= LONGEST_TEXT else ""
     if re.fullmatch(r"[A-Z]{3}", unit):
         with suppress(ValueError):
@@ -151,9 +146,9 @@ def _limit(text: str) -> tuple[str, float]:
             if math.isfinite(amount):
                 return "money", amount
         raise ScenarioError(f"--budget: {text!a:.40} is no amount of money. Write 100USD.")
-    for like, part, dimension in LIMITS:
+    for like, aim, dimension in LIMITS:
         if re.fullmatch(like, unit):
-            return part, float(parse(text, dimension, field="--budget", positive=True))
+            return aim, float(parse(text, dimension, field="--budget", positive=True))
     raise ScenarioError(f"--budget: {text!a:.40} has no unit of a budget. Write 2h, 50GB, 20kWh, 5kgCO2e or 100USD.")
 
 
@@ -273,14 +268,10 @@ def choices(
         for (p, k), count in zip(pairs, np.broadcast_to(rounds[topology], P.shape).tolist(), strict=True):
             if not math.isfinite(count):
                 continue
-            needed, count = count, ceil_rounds(count)
             cost = question.of_a_round(topology, **steps(question, p, k))
-            seconds, traffic = count * cost.seconds, count * cost.bytes
-            if math.isfinite(seconds) and math.isfinite(traffic):
-                each: dict[Aim, float] = {aim: cost.amount(aim) for aim in MORE}
-                more = {aim: count * amount for aim, amount in each.items() if math.isfinite(amount)}
-                one = Choice(topology, p, k, count, seconds, traffic, cost.seconds, cost.bytes, more, passes(question))
-                found.append(replace(one, needed=needed))
+            one = Choice(topology, p, k, ceil_rounds(count), cost, passes(question), count)
+            if math.isfinite(one.both):
+                found.append(one)
     return found
 
 

@@ -51,7 +51,10 @@ def of_scenario(scenario: Scenario) -> Picture:
         tuning.without_pilot(scenario, "this picture")
         question = tuning.with_one_target(posed(scenario)[1])
         every = tuning.choices(question, *tuning.usual(question), question.topologies, tuning.on_record(question))
-        found = [Point(c.topology, f"{c.passes} = {c.P}, K = {c.K}", c.rounds, c.seconds, c.bytes) for c in every]
+        found = [
+            Point(c.topology, f"{c.passes} = {c.P}, K = {c.K}", c.rounds, c.amount("time"), c.amount("traffic"))
+            for c in every
+        ]
     if not found:
         raise NoAnswerError(
             "no topology reaches the target, whatever P and K are. Give a looser --target, or more --rounds.",

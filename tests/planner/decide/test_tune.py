@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import planner
+from planner.cost.round import RoundCost
 from planner.decide import steps_and_rates, tuning
 from planner.decide.rank import recommend
 from planner.decide.steps_and_rates import Wanted, tuned
@@ -55,7 +57,7 @@ def scenario(**changes: str):
 
 
 def choice(seconds: float, traffic: float, K: int = 1) -> Choice:
-    return Choice("star-star", 1, K, 1.0, seconds, traffic, seconds, traffic)
+    return Choice("star-star", 1, K, 1.0, RoundCost(seconds, traffic, (traffic,), 0.0, 0))
 
 
 POINTS = st.lists(st.tuples(st.integers(1, 6), st.integers(1, 6)), min_size=1, max_size=25)
@@ -69,29 +71,28 @@ def test_front_is_what_nothing_beats(points: list[tuple[int, int]]) -> None:
         c.K
         for c in found
         if not any(
-            o.seconds <= c.seconds and o.bytes <= c.bytes and (o.seconds < c.seconds or o.bytes < c.bytes)
-            for o in found
+            o.cost.seconds <= c.cost.seconds and o.cost.bytes <= c.cost.bytes and o.cost != c.cost for o in found
         )
     }
     best = tuning.front(found)
     assert {c.K for c in best} == unbeaten
     assert len(best) == len(unbeaten)
-    assert [c.seconds for c in best] == sorted(c.seconds for c in best)
+    assert [c.cost.seconds for c in best] == sorted(c.cost.seconds for c in best)
 
 
 @given(POINTS, st.integers(1, 8), st.integers(1, 8), st.sampled_from(["time", "traffic"]))
 @settings(max_examples=200, deadline=None, derandomize=True)
 def test_the_choice_within_a_budget_is_the_best_of_all_within_it(points, seconds, traffic, aim) -> None:
     found = [choice(s, b, K) for K, (s, b) in enumerate(points, 1)]
-    budget = Budget(seconds, traffic)
-    within = [c for c in found if c.seconds <= seconds and c.bytes <= traffic]
+    budget = Budget({"time": seconds, "traffic": traffic})
+    within = [c for c in found if c.cost.seconds <= seconds and c.cost.bytes <= traffic]
     best = tuning.front(found)
     if not within:
         with pytest.raises(NoAnswerError, match="nearest"):
             tuning.recommended(best, aim, budget, 0.0)
         return
     chosen = tuning.recommended(best, aim, budget, 0.0)
-    order = (lambda c: (c.seconds, c.bytes)) if aim == "time" else (lambda c: (c.bytes, c.seconds))
+    order = (lambda c: (c.cost.seconds, c.cost.bytes)) if aim == "time" else (lambda c: (c.cost.bytes, c.cost.seconds))
     assert order(chosen) == min(map(order, within))
 
 
@@ -99,8 +100,9 @@ def test_of_what_ties_in_the_aim_the_least_of_the_other_is_taken() -> None:
     best = tuning.front([choice(100, 50, 1), choice(101, 20, 2), choice(110, 19, 3)])
     assert tuning.recommended(best, "time", Budget(), 0.02).K == 2
     assert tuning.recommended(best, "time", Budget(), 0.005).K == 1
-    assert tuning.recommended(best, "time", Budget(bytes=19.5), 0.02).K == 3
-    priced = [replace(one, footprint={"money": 10.0}) for one in best]  # by time alone it was K = 1
+    assert tuning.recommended(best, "time", Budget({"traffic": 19.5}), 0.02).K == 3
+    footprint: Any = SimpleNamespace(money=SimpleNamespace(value=10.0))
+    priced = [replace(one, cost=replace(one.cost, footprint=footprint)) for one in best]  # by time alone it was K = 1
     assert tuning.recommended(priced, "money", Budget(), 0.02).K == 2
     assert [c.K for c in tuning.alike(best, best[1], Budget(), 0.06)] == []
     assert [c.K for c in tuning.alike(best, best[1], Budget(), 0.1)] == [3]
@@ -126,8 +128,8 @@ def test_every_choice_is_what_recommend_says_scenario_by_scenario(changes: dict[
         for c in (c for c in found if (c.P, c.K) == (P, K)):
             cost = there.of_a_round(c.topology)
             assert c.rounds == math.ceil(rounds[c.topology] * (1 - 1e-9))
-            assert c.seconds == pytest.approx(c.rounds * cost.seconds, rel=1e-12)
-            assert c.bytes == pytest.approx(c.rounds * cost.bytes, rel=1e-12)
+            assert c.amount("time") == pytest.approx(c.rounds * cost.seconds, rel=1e-12)
+            assert c.amount("traffic") == pytest.approx(c.rounds * cost.bytes, rel=1e-12)
 
 
 def test_a_choice_is_a_row_of_recommend() -> None:
@@ -137,7 +139,7 @@ def test_a_choice_is_a_row_of_recommend() -> None:
     for c in tuning.choices(question, [3], [7], question.bounds):
         row, rate = rows[c.topology], tuning.rate(question, c)
         amounts = (row.rounds, row.time_seconds, row.traffic_bytes)
-        assert (c.rounds, c.seconds, c.bytes) == pytest.approx(amounts, rel=1e-12)
+        assert (c.rounds, c.amount("time"), c.amount("traffic")) == pytest.approx(amounts, rel=1e-12)
         assert (rate.rate_bound, rate.rate_bound_raw) == pytest.approx((row.rate_bound, row.rate_bound_raw), rel=1e-9)
         assert (rate.rate_predicted, rate.rate_predicted_raw) == pytest.approx(
             (row.rate_predicted, row.rate_predicted_raw), rel=1e-9
@@ -162,8 +164,10 @@ def test_a_tighter_target_takes_more_and_a_larger_range_never_less() -> None:
         few = tuning.front(tuning.choices(question, [1], [2, 4], question.bounds))
         many = tuning.front(tuning.choices(question, [1, 2, 4], [1, 2, 4, 8], question.bounds))
         for c in few:
-            assert any(o.seconds <= c.seconds and o.bytes <= c.bytes for o in many)
-        least.append((many[0].seconds, many[-1].bytes))
+            assert any(
+                o.amount("time") <= c.amount("time") and o.amount("traffic") <= c.amount("traffic") for o in many
+            )
+        least.append((many[0].amount("time"), many[-1].amount("traffic")))
     assert least == sorted(least)
     assert len({s for s, _ in least}) == 3
 

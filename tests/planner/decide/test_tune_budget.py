@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import math
 import random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from test_cli import run
 
 import planner
+from planner.cost.round import RoundCost
 from planner.decide.tuning import (
     Budget,
     Choice,
@@ -37,14 +39,14 @@ def found(**settings: Any) -> list[Choice]:
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ("2h", Budget(seconds=7200)),
-        ("90 min", Budget(seconds=5400)),
-        ("50GB", Budget(bytes=5e10)),
-        ("1GiB", Budget(bytes=2**30)),
-        ("20kWh", Budget(energy=7.2e7)),
-        ("5kgCO2e", Budget(carbon=5)),
-        ("250 gCO2e", Budget(carbon=0.25)),
-        ("1,200.50EUR", Budget(money=1200.5, currency="EUR")),
+        ("2h", Budget({"time": 7200})),
+        ("90 min", Budget({"time": 5400})),
+        ("50GB", Budget({"traffic": 5e10})),
+        ("1GiB", Budget({"traffic": 2**30})),
+        ("20kWh", Budget({"energy": 7.2e7})),
+        ("5kgCO2e", Budget({"carbon": 5})),
+        ("250 gCO2e", Budget({"carbon": 0.25})),
+        ("1,200.50EUR", Budget({"money": 1200.5}, "EUR")),
     ],
 )
 def test_the_unit_says_of_what_a_budget_is(text: str, wanted: Budget) -> None:
@@ -84,10 +86,9 @@ def test_amounts_are_rounds_times_those_of_a_round() -> None:
 def test_the_front_is_what_nothing_beats() -> None:
     dice = random.Random(4)
     every = [
-        Choice(
-            "star-star", 1, k, 1, *(float(dice.randint(1, 6)) for _ in range(2)), 1, 1, {"energy": dice.randint(1, 6)}
-        )
+        Choice("star-star", 1, k, 1, RoundCost(*(float(dice.randint(1, 6)) for _ in range(2)), (), 0.0, 0, energy))
         for k in range(1, 80)
+        for energy in [SimpleNamespace(energy=SimpleNamespace(value=dice.randint(1, 6)))]
     ]
     for names in (("time", "traffic"), ("time", "traffic", "energy")):
         kept = front(every, names)
@@ -96,14 +97,14 @@ def test_the_front_is_what_nothing_beats() -> None:
             others = ([one.amount(name) for name in names] for one in every)
             beaten = any(all(a <= b for a, b in zip(other, own, strict=True)) and other != own for other in others)
             assert (choice in kept) == (not beaten)
-        assert [choice.seconds for choice in kept] == sorted(choice.seconds for choice in kept)
+        assert [choice.cost.seconds for choice in kept] == sorted(choice.cost.seconds for choice in kept)
 
 
 @pytest.mark.parametrize("aim", ["time", "traffic", "energy", "carbon"])
 def test_the_least_within_a_budget_is_that_of_all_choices(aim: Any) -> None:
     every = found(**SETTINGS)
     middle = sorted(choice.amount("energy") for choice in every)[len(every) // 4]
-    budget = Budget(energy=middle)
+    budget = Budget({"energy": middle})
     best = front(every, weighed(aim, budget))
     chosen = recommended(best, aim, budget, 0.0)
     within = [choice for choice in every if choice.amount("energy") <= middle]
@@ -111,7 +112,7 @@ def test_the_least_within_a_budget_is_that_of_all_choices(aim: Any) -> None:
     assert chosen.amount(aim) == min(choice.amount(aim) for choice in within)
     least = min(choice.amount("energy") for choice in every)
     with pytest.raises(planner.NoAnswerError, match=r"kWh, 2x the budget"):
-        recommended(best, aim, Budget(energy=least / 2), 0.0)
+        recommended(best, aim, Budget({"energy": least / 2}), 0.0)
 
 
 def test_energy_that_links_alone_take_is_weighed_with_the_warning_of_recommend() -> None:
