@@ -14,6 +14,7 @@ from planner.cost.round import RoundCost, RoundSpec
 from planner.cost.uneven import at_work, on_air
 from planner.cost.wires import wire
 from planner.scenario.footprint import BYTES_PER_GB, J_PER_KWH, Coefficient, Rates, total
+from planner.scenario.network import link_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,33 +40,30 @@ def footprint(spec: RoundSpec, cost: RoundCost, rates: Rates) -> Footprint:
     else:
         devices = spec.topology.taking_part
         work = spec.topology.work(spec.K) * spec.compute.step_time  # device-seconds, as all below
-    air = _on_air(spec) if rates.radio else 0.0
+    air = _on_air(spec) if "radio_power" in rates else 0.0
     seconds = {"training": work, "radio": air, "waiting": max(devices * cost.seconds - work - air, 0.0)}
-    powers = {"training": rates.training, "radio": rates.radio, "waiting": rates.idle}
-    joules = {part: power.times(seconds[part]) for part, power in powers.items() if power}
-    unknown = [part for part, power in powers.items() if not power and part != "radio"]
+    powers = {"training": "training_power", "radio": "radio_power", "waiting": "idle_power"}
+    joules = {part: rates[power].times(seconds[part]) for part, power in powers.items() if power in rates}
+    unknown = [part for part, power in powers.items() if power not in rates and part != "radio"]
     device = total(joules.values()) if joules else None
-    tiers = len(cost.bytes_by_tier)
-    carried = list(zip(cost.bytes_by_tier, rates.links[-tiers:], strict=True))
-    if any(moved and not rate for moved, rate in carried):
+    links = link_names(spec.topology.depth)
+    carried = {link: moved for link, moved in zip(links, cost.bytes_by_tier, strict=True) if moved}
+    if any(f"{link}.energy" not in rates for link in carried):
         unknown.append("network")
-    if known := [rate.times(moved) for moved, rate in carried if rate and moved]:
+    if known := [rates[rate].times(moved) for link, moved in carried.items() if (rate := f"{link}.energy") in rates]:
         joules["network"] = total(known)
     energy = total(joules.values()) if joules else None
     bill: list[Coefficient] = []
-    if rates.device_hour:
-        bill.append(rates.device_hour.times(devices * cost.seconds / 3600))
-    if rates.kwh and device:
-        bill.append(_product(rates.kwh, device.times(1 / J_PER_KWH)))
-    bill += [
-        price.times(moved / BYTES_PER_GB)
-        for moved, price in zip(cost.bytes_by_tier, rates.gigabytes[-tiers:], strict=True)
-        if price and moved
-    ]
+    if "device_hour" in rates:
+        bill.append(rates["device_hour"].times(devices * cost.seconds / 3600))
+    if "kwh" in rates and device:
+        bill.append(_product(rates["kwh"], device.times(1 / J_PER_KWH)))
+    prices = {f"{link}.price": moved / BYTES_PER_GB for link, moved in carried.items()}
+    bill += [rates[price].times(gigabytes) for price, gigabytes in prices.items() if price in rates]
     return Footprint(
         joules,
         energy,
-        _product(rates.carbon, energy) if rates.carbon and energy else None,
+        _product(rates["carbon"], energy) if "carbon" in rates and energy else None,
         total(bill) if bill else None,
         tuple(unknown),
     )

@@ -92,7 +92,7 @@ def about_shares(question: Question, scenario: Scenario) -> list[str]:
 def about_footprint(question: Question, *objectives: Objective) -> list[str]:
     """Name what energy, carbon or money leave out, for want of a number or a price."""
     footprint, rates = question.of_a_round(question.reference).footprint, question.rates
-    short = [one for one in objectives if one in FOOTPRINT and (one != "money" or (rates and rates.kwh))]
+    short = [one for one in objectives if one in FOOTPRINT and (one != "money" or "kwh" in (rates or {}))]
     left = footprint.unknown if footprint and short else ()
     unpriced = _unpriced(question) if "money" in objectives else []
     if not left:
@@ -110,13 +110,12 @@ def about_footprint(question: Question, *objectives: Objective) -> list[str]:
 
 def _unpriced(question: Question) -> list[str]:
     """Name links without a price where others have one, and devices without."""
-    rates, links = question.rates, link_names(question.depth)
-    if rates is None or not any(rates.gigabytes) or all(rates.gigabytes):
+    rates, prices = question.rates or {}, [f"{link}.price" for link in link_names(question.depth)]
+    left = [input_words(price).removeprefix("price of the ") for price in prices if price not in rates]
+    if not 0 < len(left) < len(prices):
         return []
-    every = [input_words(f"{link}.price").removeprefix("price of the ") for link in links]
-    left = [link for link, price in zip(every, rates.gigabytes, strict=True) if not price]
     at, hour = "network.client_link" if question.depth == 2 else f"fleet.tiers.{question.depth}.link", ""
-    if not rates.device_hour:
+    if "device_hour" not in rates:
         left, hour = [*left, "device hours"], " --set footprint.device_hour=0.05"
     return [f"Money leaves out the {join(left)}, without a price. Give those, such as --set {at}.price=0.1{hour}."]
 

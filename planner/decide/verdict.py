@@ -24,6 +24,7 @@ from planner.io.wording import LISTED, a_group, names, names_or, percent, severa
 from planner.predict.evidence import predictor_record
 from planner.predict.question import Question, ceil_rounds
 from planner.scenario.fields import CLOCKED, FOOTPRINT, Objective
+from planner.scenario.footprint import through_servers
 from planner.scenario.network import Network
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_rate
@@ -360,7 +361,7 @@ def over_links(question: Question, objective: Objective, who: Baseline, least: f
     """
     ratio = Quantity(who.amount(objective, question.network) / least)
     through, at_once = None, who.id == "fedavg"
-    rates = question.rates.through_servers() if objective in FOOTPRINT and question.rates is not None else None
+    rates = through_servers(question.rates) if objective in FOOTPRINT and question.rates is not None else None
     slower = _through_servers(question, at_once=at_once, dearer=rates != question.rates and rates is not None)
     if objective in CLOCKED and slower is not None:
         through = Quantity(who.amount(objective, slower, rates) / least)

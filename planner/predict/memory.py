@@ -31,7 +31,7 @@ def key_of_clock(question: Any, objective: str) -> Hashable | None:
     comes = question.availability
     alike = question if comes is None or question.members is None else replace(question, members=None)
     specs = ((t, question.round_spec(t), alike.round_spec(t)) for t in question.topologies)
-    return _hashed((objective, question.rates, comes, *specs))
+    return _hashed((objective, _frozen(question.rates), comes, *specs))
 
 
 def remembered(key: Hashable | None) -> dict[str, Any] | None:

@@ -320,7 +320,7 @@ def check_footprint(question: Question, objective: Objective, place: str = "--ob
             "--set footprint.kwh=0.3"
             f" and what devices draw: {device}",
         }[objective]
-        if objective == "money" and question.rates is not None and question.rates.kwh is not None:
+        if objective == "money" and "kwh" in (question.rates or {}):
             way = f"what devices draw beside the price of a kWh: {device}"
         raise ScenarioError(f"{place}: what is given does not say how much {objective} a round takes. Give {way}.")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal
@@ -38,27 +38,23 @@ class Coefficient:
         return Coefficient(self.value * factor, self.low * factor, self.high * factor)
 
 
-@dataclass(frozen=True, slots=True)
-class Rates:
-    """What is known; None where it is not."""
+Rates = Mapping[str, Coefficient]
+"""What is known, by symbol of the scenario.
 
-    training: Coefficient | None = None  # power of a client at its local steps [W]
-    idle: Coefficient | None = None  # power of a client that waits [W]
-    radio: Coefficient | None = None  # power of a client that sends or receives, router included [W]
-    links: tuple[Coefficient | None, ...] = ()  # energy of the network for a byte [J], by tier, top first
-    carbon: Coefficient | None = None  # of the grid [kg CO2e / J]
-    device_hour: Coefficient | None = None  # price of a client for an hour, waiting included
-    kwh: Coefficient | None = None  # price of electricity
-    gigabytes: tuple[Coefficient | None, ...] = ()  # price of a gigabyte, by tier, top first
-
-    def through_servers(self) -> Rates:
-        """Let what clients send cross the links of all tiers."""
-        return replace(self, links=_through(self.links), gigabytes=_through(self.gigabytes))
+``training_power``, ``idle_power`` and ``radio_power`` of a client at its local steps, that waits, and that sends or
+receives, router included [W]; ``carbon`` of the grid [kg CO2e / J]; the prices of a client for an hour, waiting
+included, ``device_hour``, and of a kilowatt-hour, ``kwh``; and of every link its ``.energy`` for a byte [J] and its
+``.price`` of a gigabyte.
+"""
 
 
-def _through(tiers: tuple[Coefficient | None, ...]) -> tuple[Coefficient | None, ...]:
-    known = [one for one in tiers if one is not None]
-    return (*tiers[:-1], total(known)) if known else tiers
+def through_servers(rates: Rates) -> Rates:
+    """Let what clients send cross the links of all tiers."""
+    found = dict(rates)
+    for part in ("energy", "price"):
+        if known := [one for name, one in rates.items() if name.endswith(f".{part}")]:
+            found[f"client_link.{part}"] = total(known)
+    return found
 
 
 def total(parts: Iterable[Coefficient]) -> Coefficient:

@@ -698,34 +698,28 @@ def _rates(written: Written, known: Table, *, asked: bool = False) -> Rates | No
     if not (asked or _footprint(written)) and all(written.get(key) is None for key in of_links):
         return None
 
-    def one(key: str, symbol: str, unit: str, preset: Preset | None = None, part: str = "value") -> Coefficient | None:
-        given = written.get(key)
-        found = of_number(given) if given is not None else preset.numbers.get(part) if preset else None
-        if found is not None:
+    found: dict[str, Coefficient] = {}
+
+    def one(key: str, unit: str, scale: float, preset: Preset | None = None, part: str = "value") -> None:
+        given, symbol = written.get(key), key.partition(".")[2]
+        number = of_number(given) if given is not None else preset.numbers.get(part) if preset else None
+        if number is not None:
             note = preset.source if preset and given is None else ""
-            known[symbol] = Known.of(given, found.value, note, origin="derived", unit=unit)
-        return found
+            known[symbol] = Known.of(given, number.value, note, origin="derived", unit=unit)
+            found[symbol] = number.times(scale)
 
     chosen = {kind: written.get(f"footprint.{kind}") for kind in ("device", "grid")}
     presets = {kind: PRESETS_OF[kind][name] if name else None for kind, name in chosen.items()}
     known |= {kind: Known(name, "given") for kind, name in chosen.items() if name}
-    networks = [PRESETS_OF["network"].get(str(known[name].value)) for name in names]
-    device = presets["device"]
-    links = [
-        one(f"network.{name}.energy", f"{name}.energy", "kWh/GB", preset)
-        for name, preset in zip(names, networks, strict=True)
-    ]
-    carbon = one("footprint.carbon", "carbon", "g/kWh", presets["grid"])
-    return Rates(
-        training=one("footprint.training_power", "training_power", "W", device, "training_power"),
-        idle=one("footprint.idle_power", "idle_power", "W", device, "idle_power"),
-        radio=one("footprint.radio_power", "radio_power", "W", device, "radio_power"),
-        links=tuple(link and link.times(J_PER_KWH / BYTES_PER_GB) for link in links),
-        carbon=carbon and carbon.times(1e-3 / J_PER_KWH),
-        device_hour=one("footprint.device_hour", "device_hour", ""),
-        kwh=one("footprint.kwh", "kwh", ""),
-        gigabytes=tuple(one(f"network.{name}.price", f"{name}.price", "") for name in names),
-    )
+    for name in names:
+        network = PRESETS_OF["network"].get(str(known[name].value))
+        one(f"network.{name}.energy", "kWh/GB", J_PER_KWH / BYTES_PER_GB, network)
+    one("footprint.carbon", "g/kWh", 1e-3 / J_PER_KWH, presets["grid"])
+    for power in ("training_power", "idle_power", "radio_power"):
+        one(f"footprint.{power}", "W", 1.0, presets["device"], power)
+    for price in ("footprint.device_hour", "footprint.kwh", *(f"network.{name}.price" for name in names)):
+        one(price, "", 1.0)
+    return found
 
 
 def with_rates(scenario: Scenario) -> Scenario:

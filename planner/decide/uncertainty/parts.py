@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Final, NamedTuple
 
 from planner.predict.question import Question
 from planner.scenario.fields import Objective
 from planner.scenario.footprint import Coefficient, Rates
-from planner.scenario.network import link_names
 
-NAMES: Final = {"training_power": "training", "idle_power": "idle", "radio_power": "radio"} | {
-    name: name for name in ("carbon", "device_hour", "kwh")
-}  # of the scenario and of `Rates`, beside those of links
+NAMES: Final = ("training_power", "idle_power", "radio_power", "carbon", "device_hour", "kwh")  # beside those of links
 
 
 class Part(NamedTuple):
@@ -22,15 +18,6 @@ class Part(NamedTuple):
 
     names: tuple[str, ...]  # of the numbers that multiply it
     question: Question  # in which it is the whole of the objective
-
-
-def numbers(rates: Rates) -> dict[str, Coefficient]:
-    """What is known, by symbol of the scenario."""
-    links = link_names(len(rates.links))
-    found = {name: getattr(rates, part) for name, part in NAMES.items()}
-    found |= {f"{link}.energy": one for link, one in zip(links, rates.links, strict=True)}
-    found |= {f"{link}.price": one for link, one in zip(links, rates.gigabytes, strict=True)}
-    return {name: one for name, one in found.items() if one is not None}
 
 
 def parted(question: Question, objective: Objective) -> list[Part]:
@@ -45,7 +32,7 @@ def ranges(question: Question, objective: Objective) -> dict[str, Coefficient]:
     """The numbers with a range that an order by the objective may depend on: none that multiplies every part."""
     if question.rates is None:
         return {}
-    known, products = numbers(question.rates), list(_products(question, objective))
+    known, products = question.rates, list(_products(question, objective))
     shared = set(products[0]).intersection(*products) if products else set()
     told = dict.fromkeys(name for names in products for name in names if name not in shared)
     return {name: known[name] for name in told if 0 < known[name].low < known[name].high}
@@ -58,23 +45,13 @@ def middle(one: Coefficient) -> float:
 
 def scaled(rates: Rates, factors: Mapping[str, float]) -> Rates:
     """The same with some numbers multiplied."""
-    links = link_names(len(rates.links))
-
-    def times(one: Coefficient | None, name: str) -> Coefficient | None:
-        return one if one is None or name not in factors else one.times(factors[name])
-
-    return replace(
-        rates,
-        **{part: times(getattr(rates, part), name) for name, part in NAMES.items()},
-        links=tuple(times(one, f"{link}.energy") for link, one in zip(links, rates.links, strict=True)),
-        gigabytes=tuple(times(one, f"{link}.price") for link, one in zip(links, rates.gigabytes, strict=True)),
-    )
+    return {name: one.times(factors.get(name, 1.0)) for name, one in rates.items()}
 
 
 def _products(question: Question, objective: Objective) -> Iterator[tuple[str, ...]]:
     """The numbers that multiply each part."""
     assert question.rates is not None  # noqa: S101 - as above
-    known = numbers(question.rates)
+    known = question.rates
     powers, energies, prices = (
         [name for name in known if name.endswith(end)] for end in ("_power", ".energy", ".price")
     )
@@ -88,4 +65,4 @@ def _products(question: Question, objective: Objective) -> Iterator[tuple[str, .
 
 def _only(rates: Rates, names: tuple[str, ...]) -> Rates:
     """The rates without others than these: what is not known stays so, as the time on air counts by it."""
-    return scaled(rates, {name: 0.0 for name in numbers(rates) if name not in names})
+    return scaled(rates, {name: 0.0 for name in rates if name not in names})

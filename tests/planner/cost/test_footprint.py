@@ -14,7 +14,7 @@ from hflbounds.topology import all_topologies
 from planner.cost.footprint import footprint
 from planner.cost.round import RoundSpec, round_cost
 from planner.predict.question import ask
-from planner.scenario.footprint import PRESETS, Coefficient, Rates
+from planner.scenario.footprint import PRESETS, Coefficient
 from planner.scenario.network import Compute, Link, Network
 
 WATTS = {"training": 5.0, "radio": 2.0, "waiting": 0.5}
@@ -89,8 +89,8 @@ def test_parts_are_those_of_a_timeline(topology: str, servers: bool, hop: Any) -
     spec = RoundSpec(tree, 3, Network((*above, client)), Compute(0.7), 2e6)
     cost, timeline = round_cost(spec), Timeline(spec)
     assert cost.seconds == pytest.approx(timeline.end, rel=1e-12)
-    powers = {"training": exactly(5.0), "radio": exactly(2.0), "idle": exactly(0.5)}
-    found = footprint(spec, cost, Rates(**powers, links=(None,) * depth, gigabytes=(None,) * depth))
+    powers = {"training_power": exactly(5.0), "radio_power": exactly(2.0), "idle_power": exactly(0.5)}
+    found = footprint(spec, cost, powers)
     assert {part: one.value for part, one in found.joules.items()} == pytest.approx(timeline.joules(), rel=1e-12)
     assert found.unknown == ("network",)
 

@@ -31,7 +31,7 @@ from planner.errors import ScenarioError
 from planner.io.intervals import Spread, Uncertain, read
 from planner.predict.evidence import predictor_record
 from planner.predict.question import PARTICIPATION, Question, ask
-from planner.scenario.footprint import Coefficient, Rates
+from planner.scenario.footprint import Coefficient
 from planner.scenario.resolve import Scenario, load
 from planner.scenario.units import parse_rate
 
@@ -418,13 +418,10 @@ def test_a_draw_without_an_answer_has_no_regret() -> None:
 
 def test_numbers_of_energy_are_scaled_one_by_one() -> None:
     told = [Coefficient(x, x / 2, 2 * x) for x in (2.0, 3.0, 5.0, 7.0, 11.0, 13.0, 17.0)]
-    training, idle, radio, carbon, hour, kwh, energy = told
-    rates = Rates(training, idle, radio, (energy, None), carbon, hour, kwh, (None, energy))
-    known = footprint_parts.numbers(rates)
-    assert len(known) == 8
-    for name, one in known.items():
-        found = footprint_parts.numbers(footprint_parts.scaled(rates, {name: 3.0}))
-        assert found == known | {name: Coefficient(3 * one.value, 3 * one.low, 3 * one.high)}
+    rates = dict(zip((*footprint_parts.NAMES, "server_link.energy"), told, strict=True))
+    for name, one in rates.items():
+        found = footprint_parts.scaled(rates, {name: 3.0})
+        assert found == rates | {name: Coefficient(3 * one.value, 3 * one.low, 3 * one.high)}
 
 
 def test_the_error_of_a_quantile_is_from_those_of_the_blocks() -> None:
