@@ -139,10 +139,6 @@ class Task:
                 f"--groups: how many? {path} has no column 'group' to take the number from. Give it, "
                 f"such as --groups {round(clients**0.5)}."
             )
-        if count > clients:
-            raise NoAnswerError(
-                f"{clients} clients cannot fill {count} groups. Ask for at most {clients}.", code="N006"
-            )
         named, present = _present(table, servers, count)
         if wanted.moves is not None and present is None:
             raise ScenarioError(

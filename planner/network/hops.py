@@ -54,7 +54,7 @@ class Transfers:
         done with them before ``n M / rate``, and max-min fair sharing gives none less than its share of some link.
         """
         network = self.network
-        if not (isinstance(network, Linked) and network.shared):
+        if not isinstance(network, Linked) or network.stored:
             return np.zeros(len(children))
         ways = [network.links_between(server, c) if down else network.links_between(c, server) for c in children]
         load = np.bincount([link for way in ways for link in way] or [0], minlength=len(network.bandwidth))

@@ -47,8 +47,7 @@ class Filling:
     up: float | None = None  # up, down: access of places without their own [bit/s]
     down: float | None = None
     detour: bool = False  # whether pairs that were not measured take the best way over others
-    stored: bool = False  # stored, shared: as of `Linked`
-    shared: bool = True
+    stored: bool = False  # as of `Linked`
 
 
 class _Quantity(NamedTuple):
@@ -222,7 +221,6 @@ class _Links:
             bandwidth=np.array(bandwidth),
             fixed=model.fixed if by_distance or filling.model else 0.0,
             stored=filling.stored,
-            shared=filling.shared and not filling.stored,
             notes=(
                 _note("latency", self.count, self.filled["latency"], f"by {model}"),
                 _note("bandwidth", self.count, self.filled["bandwidth"], f"taken to be {_rate(filling.bandwidth)}"),

@@ -142,9 +142,8 @@ class Linked(Underlay):
     bandwidth: Floats
     fixed: float = 0.0  # what each transfer takes beside the latency of its links [s]
     # whether every place on the way receives a whole model before it sends it on; the seconds per bit of the links then
-    # add up, and else the slowest link decides
+    # add up, and else the slowest link decides, and transfers at the same time share the links on which they meet
     stored: bool = False
-    shared: bool = True  # whether transfers at the same time share the links on which they meet
     # shortest paths from the places that were asked about
     _trees: dict[int, tuple[Floats, Floats, Indices]] = field(init=False, default_factory=dict)
 

@@ -174,6 +174,25 @@ def first_round(start: Any, noise: Any, drift: Any, target: float) -> Floats:
         return np.asarray(np.ceil(u**-6.0 * (1 - 1e-12)))
 
 
+def rounds_of_gossip(learning: Learning, beta: float, target: float, step: float | None = None) -> float:
+    """Rounds of gossip over an overlay until the theorem's bound meets a target, infinite where beta is 1.
+
+    Theorem 3 with a mixing that keeps the mean (kappa = 0), whose consensus ratio is ``beta``, the largest expected
+    share of the distance to the mean that a round leaves; a server is beta = 0. The target is a mean squared gradient
+    over rounds and nodes. ``step`` is ``lambda`` of the largest step, ``1 / (lambda L)``; by default the least that the
+    proof allows at this beta.
+    """
+    if beta >= 1:
+        return math.inf
+    c = beta * (1 + 3 * beta) / (1 - beta) ** 2
+    largest = max(2.0, math.sqrt(20 * c)) if step is None else step
+    spread = learning.sigma**2 + learning.H**2
+    start = 4 * largest * learning.L * learning.A
+    noise = 8 * math.sqrt(learning.L * learning.A * learning.sigma**2 / learning.n)
+    drift = 8 * (10 * c * learning.L**2 * learning.A**2 * spread) ** (1 / 3)
+    return float(first_round(start, noise, drift, target))
+
+
 def reached_by_server(learning: Learning, horizon: float) -> float:
     """Evaluate the bound after so many rounds of a server that averages everybody: gossip in which all hear all."""
     return float(get(ORACLE)(**learning.values, T=horizon, s=learning.n - 1))

@@ -16,8 +16,7 @@ from planner.decide.regrouping import Grouped, Kind
 from planner.decide.single_tier import SINGLE, single_tier
 from planner.decide.verdict import is_close
 from planner.errors import NoAnswerError, ScenarioError
-from planner.families.hsl.model import Learning, reached_by_server
-from planner.families.sited import mixing
+from planner.families.hsl.model import Learning, reached_by_server, rounds_of_gossip
 from planner.families.sited.question import Question, framed
 from planner.io.answers import Waiting, Without
 from planner.io.progress import progress
@@ -221,11 +220,11 @@ def plans(question: Question) -> list[Plan]:
         math.hypot(scenario.number("zeta"), scenario.number("delta")),
     )  # fmt: skip
     target = reached_by_server(learning, float(scenario.known["R"].value or 200))
-    server = mixing.rounds(learning, 0.0, target)
+    server = rounds_of_gossip(learning, 0.0, target)
     work = question.of_one_tier().work
     for one in overlays.gossip(question.transfers, sites.at, work, seed=scenario.seed):
         progress(overlays.NAMES[one.id])
-        ratio = mixing.rounds(learning, one.consensus_ratio, target) / server
+        ratio = rounds_of_gossip(learning, one.consensus_ratio, target) / server
         found.append(
             Plan(overlays.NAMES[one.id], one.cycle, ratio, "theorem", one.models, False, one.consensus_ratio, one.gap)
         )

@@ -13,8 +13,8 @@ import pytest
 from test_cli import ROOT
 
 from hflbounds import get
-from planner.families.hsl.model import ORACLE, Learning, rounds
-from planner.families.sited import answer, mixing
+from planner.families.hsl.model import ORACLE, Learning, rounds, rounds_of_gossip
+from planner.families.sited import answer
 from planner.families.sited.question import Wanted, pose
 from planner.network.trees import round_of
 from planner.predict.evidence.predictor_record import pair_factor
@@ -216,14 +216,14 @@ LEARNING = Learning(20, 1.0, 2.0, 1.0, 1.5)
 def test_rounds_are_those_of_the_theorem_of_epidemic_learning(s: int, target: float) -> None:
     """Theorem 3 with EL-Oracle's beta and step, which the catalogue states with symbols."""
     beta = float(get("devos2023.beta-oracle")(n_s=20, s=s))
-    assert mixing.rounds(LEARNING, beta, target, step=20.0) == rounds(ORACLE, target, LEARNING, s=s)
+    assert rounds_of_gossip(LEARNING, beta, target, step=20.0) == rounds(ORACLE, target, LEARNING, s=s)
 
 
 def test_less_mixing_takes_more_rounds_and_none_takes_forever() -> None:
     betas = [0.0, 0.1, 0.5, 0.9, 0.99, 0.9999]
-    counts = [mixing.rounds(LEARNING, beta, 0.05) for beta in betas]
+    counts = [rounds_of_gossip(LEARNING, beta, 0.05) for beta in betas]
     assert counts == sorted(counts)
-    assert mixing.rounds(LEARNING, 1.0, 0.05) == float("inf")
+    assert rounds_of_gossip(LEARNING, 1.0, 0.05) == float("inf")
 
 
 def test_overlays_and_trees_stand_against_the_same_server() -> None:
