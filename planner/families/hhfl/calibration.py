@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Any, Literal
 
 import numpy as np
 
 from planner.data.coverage import Floats
+from planner.predict.evidence import table
 
 LAYOUT = "triangle:14,4,1"  # of the runs that the bound is held to
 EVERY = "HFL, Ge = 1"  # in place of a coverage: of HFL that goes to the cloud after every edge round
@@ -47,11 +46,9 @@ class Run:
 @cache
 def record() -> tuple[Run, ...]:
     """Read all runs."""
-    text = resources.files("planner").joinpath("data/overlap_record.csv").read_text()
     kinds = {"coverage": str, "E": int, "Ge": int}
-    return tuple(
-        Run(**{name: kinds.get(name, float)(x) for name, x in row.items()}) for row in csv.DictReader(text.splitlines())
-    )
+    rows = table("overlap_record.csv")
+    return tuple(Run(**{name: kinds.get(name, float)(x) for name, x in row.items()}) for row in rows)
 
 
 @dataclass(frozen=True, eq=False)
