@@ -307,7 +307,8 @@ def single(here: Standing, beside: Sequence[Baseline | Clocked]) -> Verdict:
 def _least_traffic(here: Standing) -> tuple[str, ...]:
     """One or two of a toss-up by time, of which one moves the least, as far as can be told; empty where more may."""
     each = algorithms(here.question, here.best)
-    if here.objective not in CLOCKED or here.scenario.objective_open or len(each) == 1:
+    chosen = here.scenario.objective_open or here.scenario.grouping != "given"  # by traffic too, or with its groups
+    if here.objective not in CLOCKED or chosen or len(each) == 1:
         return ()
     found = standing(here.question, here.scenario, "traffic").undecided(each)
     return found if len(found) < min(len(each), 3) else ()

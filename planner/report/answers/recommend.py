@@ -260,7 +260,8 @@ def _by_case(
 ) -> Iterator[Cell]:
     """The amount that decides, and how many times that of the best it is, in every case.
 
-    Those of a toss-up are marked, in the cases that are to be ``marked``.
+    Those of a toss-up are marked, in the cases that are to be ``marked``; what a single tier takes over links of
+    servers too is left to the verdict where columns are narrow.
     """
     known = [
         (row.replaced(time_seconds=one.time_seconds), one.ratio, one.through, one.value, one.tie)
@@ -269,7 +270,7 @@ def _by_case(
     ]
     for one, ratio, most, case, tie in known or [(row, row.ratio, row.through, "", row.tie)]:
         yield _amount(one, decides)
-        if most is not None and ratio is not None:
+        if most is not None and ratio is not None and between == ", ":
             yield f"{times(ratio)}-{times(most)}"
         else:
             yield _times_best(ratio, between, TIED * (case in marked and tie == 1))

