@@ -69,7 +69,8 @@ class Wanted:
         Raises:
             ScenarioError: For what is no budget, or one that is given twice.
         """
-        limits = dict(tuning.budget_of(self.limits).limits)
+        found = tuning.budget_of(self.limits)
+        limits = dict(found.limits)
         for option, aim, given in (("--within", "time", self.within), ("--traffic", "traffic", self.traffic)):
             if given is not None and aim in limits:
                 raise ScenarioError(f"{option}: --budget has a limit of the same. Give one of the two.")
@@ -80,7 +81,7 @@ class Wanted:
             limits["time"] = float(parse_duration(self.within, field="--within", positive=True))
         if self.traffic is not None:
             limits["traffic"] = float(parse_size(self.traffic, field="--traffic"))
-        return Budget.of(limits)
+        return Budget.of(limits, found.currency)
 
 
 def _aims(text: str) -> Iterable[Aim]:

@@ -141,7 +141,7 @@ def written(values: Mapping[str, Any]) -> str:
         "#:schema scenario.schema.json",
         "# `hfl-plan schema scenario > scenario.schema.json` lets an editor check and complete this file.",
         "# What stands behind # is assumed: take the sign away where you know the value.",
-        "# So is a fleet of 10 x 10 where nobody gave one.",
+        "# So is a fleet of 10 x 10 where none was given.",
     ]
     for table, rows in tables.items():
         lines += [*([f"\n[{table}]"] if table else []), *rows]

@@ -362,7 +362,7 @@ def test_python_values_need_no_text_and_refusals_are_for_python(answer: planner.
     assert limits[0] == limits[1]
     for word, value, wanted in (
         ("uplink", 20e6, "Write 20Mbit/s."),
-        ("model_size", 45e6, "Write 45MB."),
+        ("model_size", 45e6, "Write 45MB, or 45Mparameters"),
         ("local_steps", [1, 2, 5], "or a range such as 1:20."),
         ("groups", [2, 3], "or a range such as 1:20."),
     ):
