@@ -210,8 +210,7 @@ def document(answer: Hubs) -> Document:
     best = answer.hubs["best"]
     budgets = (
         f"each averages {counted(best['b_hs'], 'node')} (b_hs), sends to "
-        f"{counted(best['b_hh'], 'other hub')} (b_hh); each node averages {counted(best['b_sh'], 'hub')} (b_sh); "
-        f"{counted(round(best['edges']), 'edge')} in all"
+        f"{counted(best['b_hh'], 'other hub')} (b_hh); each node averages {counted(best['b_sh'], 'hub')} (b_sh)"
     )
     if answer.verdict.best == ("el-local",):
         sent = next(int(row.models_of_a_node / 2) for row in answer.rows if row.id == "el-local")
