@@ -307,7 +307,7 @@ def single(here: Standing, beside: Sequence[Baseline | Clocked]) -> Verdict:
 def _least_traffic(here: Standing) -> tuple[str, ...]:
     """One or two of a toss-up by time, of which one moves the least, as far as can be told; empty where more may."""
     each = algorithms(here.question, here.best)
-    chosen = here.scenario.objective_open or here.scenario.grouping != "given"  # by traffic too, or with its groups
+    chosen = here.scenario.objective_open or here.scenario.grouping in ("random", "chosen")  # by traffic, with groups
     if here.objective not in CLOCKED or chosen or len(each) == 1:
         return ()
     found = standing(here.question, here.scenario, "traffic").undecided(each)
@@ -539,7 +539,7 @@ def without_servers(baseline: Faster, scenario: Scenario, objective: Objective) 
     as_much = round(abs(baseline.ratio - 1), 2) <= scenario.resolution
     takes = f"takes {'as much' if as_much else f'{times(baseline.ratio)} the'} {objective}"
     if baseline.through is not None:
-        takes += f" over own links to the top, {times(baseline.through)} over links of {servers}"
+        takes += f" over own links, {times(baseline.through)} over those of {servers}"
         if baseline.ratio < 1 < baseline.through and not as_much:
             return f"{name} {takes}: use it in the first case."
     if as_much:

@@ -73,7 +73,7 @@ WHOLE = (Column("rounds", "count"), Column("time", "duration"), Column("traffic"
 def document(answer: Recommendation) -> Document:
     """Lay a recommendation out, with as many topologies as leave a page its lines.
 
-    Where there are too many, the first that goes is where toss-ups begin.
+    Where there are too many, the first that goes is where toss-ups begin, then words, then columns.
     """
     sections, facts = tuple(_sections(answer)), tuple(_facts(answer))
     changes = [answer.sensitivity]
@@ -87,9 +87,9 @@ def document(answer: Recommendation) -> Document:
         about: Sequence[tuple[str, str]],
         ties: bool = True,
         named: int = LISTED,
-        moved: tuple[Sensitivity, ...] = changes[-1],
-        short: bool = True,
+        said: tuple[tuple[Sensitivity, ...], bool] = (changes[-1], True),
     ) -> Document:
+        moved, short = said
         told = answer.replaced(verdict=_naming(answer.verdict, named), sensitivity=moved)
         table = _table(told, shown, widths, full=named < LISTED, ties=ties)
         made = page(told, table, sections, facts=about, kind="Recommendation", short=short)
@@ -99,8 +99,9 @@ def document(answer: Recommendation) -> Document:
     widths = [WIDTHS[i:] for i in range(len(WIDTHS))]
     least = ((numbers[-1], widths[-1], [fact for fact in facts if fact[0] in last]) for last in LAST)
     marks = (True, False) if UNNAMED.search(_said(answer)) else (True,)
-    whole = product(marks, product(numbers, widths, (facts,)), changes)
-    pages = (laid(*how, ties, moved=moved, short=False) for ties, how, moved in whole)
+    words = [*((moved, False) for moved in changes), (changes[-1], True)]
+    whole = product(marks, product(numbers, widths, (facts,)), words)
+    pages = (laid(*how, ties, said=said) for ties, how, said in whole)
     shorter = (laid(*how, ties) for how, ties in product(least, marks))
     fewer = (laid(shown, widths[-1], (), True, named) for named in FEWER for shown in numbers)
     return first_that_fits(chain(pages, shorter, fewer))

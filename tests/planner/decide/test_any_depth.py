@@ -61,6 +61,9 @@ def moved(question: Question, name: str, value: float) -> Question:
     if name == "step_time":
         return replace(question, compute=replace(question.compute, step_time=value))
     link, _, part = name.partition(".")
+    if part == "rate":  # both, in proportion
+        own = question.network.named[link]
+        return replace(question, network=question.network.with_link(link, up=value, down=own.down * value / own.up))
     return replace(question, network=question.network.with_link(link, **{part: value}))
 
 
@@ -119,7 +122,7 @@ def test_choices_of_steps_are_of_the_lowest_tier(depth: int, symbol: str | None)
     values: dict[str, Any] = {**question.values, "K": 6.0} | ({symbol: 1.0} if symbol else {})
     posed = replace(question, values=values)
     assert choice.rounds == np.ceil(posed.rounds()[topology] * (1 - 1e-9))
-    assert choice.bytes == choice.rounds * posed.of_a_round(topology).bytes
+    assert choice.amount("traffic") == choice.rounds * posed.of_a_round(topology).bytes
     assert tuning.chain_length(question, choice, topology) == posed.sized(topology).local_steps(6)
 
 

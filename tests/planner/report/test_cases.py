@@ -101,7 +101,7 @@ def test_ratios_of_both_cases_have_the_intervals_that_each_has_alone(given: dict
         assert sum("[" in cell for cell in cells) >= 3
         for row, cell in zip(document(alone).table.rows, cells, strict=True):
             (line,) = [one for one in lines if one.startswith(f"{row[0]}  ")]
-            assert cell.replace(", ", ",") in line.replace(", ", ",")
+            assert cell.partition("-")[0].replace(", ", ",") in line.replace(", ", ",")  # single tiers over own links
 
 
 @pytest.mark.usefixtures("unflipped")
