@@ -35,8 +35,8 @@ class Place:
 
     def __init__(self, model: str, network: str) -> None:
         self.bits, self.work = MODELS[model]
-        # As the source has it: a model is stored at every place on its way, and the links are shared with nobody.
-        self.network = preset(network, Filling(stored=True, shared=False))
+        # As the source has it: a model is stored at every place on its way, so that no links are shared.
+        self.network = preset(network, Filling(stored=True))
         self.n = len(self.network.places)
         self.nodes, self.transfers = np.arange(self.n), Transfers(self.network, self.bits)
         self.latency, self.per_bit = self.network.between(self.nodes, self.nodes)

@@ -12,7 +12,7 @@ from cost_oracle import draws
 from hflbounds.topology import Topology, branches
 from planner.cost.footprint import footprint
 from planner.cost.round import RoundSpec, round_cost
-from planner.scenario.footprint import Coefficient, Rates
+from planner.scenario.footprint import Coefficient
 from planner.scenario.members import Members
 from planner.scenario.network import Compute, Link, Network, Straggler
 
@@ -145,8 +145,7 @@ def test_traffic_counts_each_hop_by_its_own_link() -> None:
 
 def test_devices_of_a_list_are_as_long_on_air_as_those_of_the_short_form() -> None:
     watts = [Coefficient(one, one, one) for one in (2.0, 0.5, 1.0)]
-    nothing = (None, None)
-    rates = Rates(training=watts[0], idle=watts[1], radio=watts[2], links=nothing, gigabytes=nothing)
+    rates = {"training_power": watts[0], "idle_power": watts[1], "radio_power": watts[2]}
     for words, drawn in itertools.product(WORDS, [(None, None), (2, 3)]):
         plain, network = Topology.parse(words), Network((SERVER, LINKS[1]))
         tree = plain.sized((4, 5), passes=(1, 2), drawn=drawn, children=branches([[4], [5] * 4]))
