@@ -188,7 +188,7 @@ def _asked(scenario: Scenario, how_sure: Uncertainty | None, narrowed: Sequence[
         if name == "deviations" and drawn_name in ranged and share >= LITTLE:  # counts would give a ratio alone
             alone = ranged[drawn_name]
             stays = "" if alone is None or alone.changes else " No value in its range puts another topology first."
-            why = f"How large is {input_words(drawn_name, scenario.tier_names)}?{stays}"
+            why = f"How large is {input_words(drawn_name, scenario.tier_names)} of your model?{stays}"
             yield NextStep(argv=ESTIMATE, why=why, asks=True)
             continue
         for unknown, why, argv in QUESTIONS:

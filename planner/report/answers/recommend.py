@@ -73,7 +73,7 @@ WHOLE = (Column("rounds", "count"), Column("time", "duration"), Column("traffic"
 def document(answer: Recommendation) -> Document:
     """Lay a recommendation out, with as many topologies as leave a page its lines.
 
-    Where there are too many, the first that goes is where toss-ups begin, then words, then columns.
+    Where there are too many, the first that goes is where toss-ups begin; of a few topologies then words, and columns.
     """
     sections, facts = tuple(_sections(answer)), tuple(_facts(answer))
     changes = [answer.sensitivity]
@@ -99,7 +99,7 @@ def document(answer: Recommendation) -> Document:
     widths = [WIDTHS[i:] for i in range(len(WIDTHS))]
     least = ((numbers[-1], widths[-1], [fact for fact in facts if fact[0] in last]) for last in LAST)
     marks = (True, False) if UNNAMED.search(_said(answer)) else (True,)
-    words = [*((moved, False) for moved in changes), (changes[-1], True)]
+    words = [*((moved, False) for moved in changes), *[(changes[-1], True)] * few]
     whole = product(marks, product(numbers, widths, (facts,)), words)
     pages = (laid(*how, ties, said=said) for ties, how, said in whole)
     shorter = (laid(*how, ties) for how, ties in product(least, marks))

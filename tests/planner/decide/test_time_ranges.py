@@ -63,7 +63,7 @@ def test_a_page_and_a_table_say_them_and_nothing_is_said_without_a_range(
 ) -> None:
     fleet = ["--G", "10", "--M", "20", "--heterogeneity", "inter", "--model-size", "10MB", "--step-time", "0.1:1s"]
     code, out, _ = run("recommend", *fleet, "--uplink", "5:20Mbit/s", capsys=capsys, monkeypatch=monkeypatch)
-    assert code == 0 and "[" in out and out.count("\n") <= 25
+    assert code == 0 and out.count("\n") <= 25  # with no words left for intervals
     said = "over client uplink and step time: Star-Star 22 min to 1.1 h (own links) and Star-Ring 1.2 h to 4.4 h"
     assert said in " ".join(out.split())
     code, out, _ = run(

@@ -115,7 +115,7 @@ def test_rings_that_stall_by_their_weights_are_said_to_with_two_ways_out() -> No
 @pytest.mark.usefixtures("unflipped")
 def test_a_tree_says_how_many_clients_it_has() -> None:
     """Sizes are children of each node, and 4/25/80 was read as 25 groups in all."""
-    assert "\nClients   8,000: 4 x 25 x 80\n" in str(planner.recommend(tiers="4/25/80"))
+    assert "\nClients   8,000: 4 x 25 x 80\n" in str(planner.recommend(tiers="4/25/80", objective="traffic"))
     assert "Clients " not in str(planner.recommend(tiers="25/80"))
 
 

@@ -93,8 +93,8 @@ def test_a_toss_up_of_many_names_its_first_and_changes_have_the_option_of_passes
     tied = [row.title for row in answer.ranking if row.tie == 1]
     assert len(tied) == 5 and f"Toss-up for time: {tied[0]} or 4 others" in answer.verdict.text
     page = " ".join(str(answer).split())
-    assert sum(f" {one} ~" in page for one in tied) == 4
-    assert " 4 more topologies (1 of the toss-up): --explain table" in page
+    assert all(f" {one} ~" in page for one in tied)
+    assert " 3 more topologies: --explain table" in page
     (change,) = (one for one in answer.sensitivity if one.parameter == "P2")
     then = f"passes of a region = {change.break_even} -> Star-Star-Star leads (with --target "
     alone = " ".join(str(answer.replaced(sensitivity=(change,))).split()).partition(then)[2]
