@@ -234,7 +234,12 @@ def unsaid(annotation: Any) -> bool | None:
 
 def _show(answer: Any, asked: Asked, said: Said | None) -> None:
     progress("")  # of the work that is done
-    if isinstance(answer, str):
+    if isinstance(answer, str) and asked.file is not None:
+        from planner.io import atomic
+
+        atomic.write(asked.file, answer, asked.force)
+        told(f"wrote {asked.file}")
+    elif isinstance(answer, str):
         write(answer)
     elif isinstance(answer, Wrote) and not asked.quiet:
         told(f"wrote {answer.file}")

@@ -9,6 +9,7 @@ from functools import partial
 from textwrap import fill
 from typing import Any
 
+from planner.decide.parameters import of_clock, with_clock
 from planner.decide.rank import recommend
 from planner.decide.uncertainty.distributions import FACTOR
 from planner.decide.verdict import sharing_is_open
@@ -199,23 +200,14 @@ def _inputs(question: Question, timed: bool) -> Iterator[tuple[str, float, Calla
     def constant(name: str, value: float) -> Moved:
         return question, {name: value}
 
-    def varied(**parts: Any) -> Moved:
-        return question.varied(**parts), {}
-
-    def linked(tier: str, part: str, value: float) -> Moved:
-        return varied(network=question.network.with_link(tier, **{part: value}))
+    def clocked(name: str, value: float) -> Moved:
+        return with_clock(question, {name: value}), {}
 
     for name in ("sigma", *(tier.deviation for tier in reversed(question.symbols)), "A"):
         if question.values[name] > 0:
             yield name, question.values[name], partial(constant, name)
     if question.target is not None:
-        yield "target", question.target, lambda value: varied(target=value, share=None)
-    if not timed:
-        return
-    yield "model_size", question.model_bytes, lambda value: varied(model_bytes=value)
-    if now := question.compute.step_time:
-        yield "step_time", now, lambda value: varied(compute=replace(question.compute, step_time=value))
-    for tier, link in question.network.named.items():
-        for part in ("up", "down", "latency"):
-            if now := getattr(link, part):
-                yield f"{tier}.{part}", now, partial(linked, tier, part)
+        yield "target", question.target, lambda value: (question.varied(target=value, share=None), {})
+    for name, now, _ in of_clock(question) if timed else ():
+        if now:
+            yield name, now, partial(clocked, name)

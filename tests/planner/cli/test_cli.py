@@ -416,6 +416,16 @@ def test_a_refusal_on_a_terminal_has_80_columns_and_elsewhere_a_line(plan, monke
     assert shown.split() == piped.split()
 
 
+def test_what_prints_a_text_writes_it_to_a_file_that_is_named(plan, tmp_path: Path) -> None:
+    """`schema` and `help` took --output, and wrote nothing."""
+    for words, suffix in ((("schema", "recommend"), "json"), (("help", "tune"), "txt")):
+        file = tmp_path / f"said.{suffix}"
+        code, out, err = plan(*words, "--output", str(file))
+        assert (code, out) == (0, "") and f"wrote {file}" in err
+        assert file.read_text() == plan(*words)[1]
+        assert plan(*words, "--output", str(file))[0] == 2  # it is there
+
+
 @pytest.mark.usefixtures("unflipped")
 def test_the_schema_refuses_what_is_not_the_contracts(plan) -> None:
     _, out, _ = plan(*BASE, "--json")
