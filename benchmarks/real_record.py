@@ -275,25 +275,17 @@ def always(topology: str) -> Callable[[Curves, str, int], Said | None]:
 
 
 def by_pilot(horizon: int, *, own: bool = False) -> Callable[[Curves, str, int], Said | None]:
-    """A pilot of the first noise seed: rounds to what Star-Star has there, in proportion beyond its horizon.
+    """A pilot of the first noise seed: rounds to what Star-Star has there, beyond its horizon as answers continue them.
 
     It races by loss, or by the quantity that it is judged by if that is its ``own``, as `hfl-plan pilot --metric` does.
-    Fractions of rounds are interpolated in the logarithm of the loss, the start included.
     """
 
     def say(curves: Curves, quantity: str, after: int) -> Said | None:
         raced = quantity if own else "loss"
         last = horizon - 1
-        seen = min(after, last)
-        at = curves.rounds[:horizon]
-        logs = {t: np.log(curves.reached(raced, t, slice(0, 1))[:horizon]) for t in curves.topologies}
-        stars = logs[curves.topologies[0]]
-        found = {}
-        for t, mine in logs.items():
-            there = float(np.interp(-stars[seen], -mine, at, right=np.inf))
-            if there == math.inf:
-                there = seen**2 / max(float(np.interp(-mine[seen], -stars, at)), 1e-3)
-            found[t] = max(there, 1e-3) * after / seen
+        each = {t: kept(curves.reached(raced, t, slice(0, 1))[:horizon]) for t in curves.topologies}
+        stars = continued(each[curves.topologies[0]], each.values())
+        found = {t: max(stars.rounds_of(one, stars.value_at(after)), 1e-3) for t, one in each.items()}
         rates = {t: curves.rates[raced, t, last][0] for t in found}
         return Said(found, min(found, key=lambda t: found[t]), rates)
 

@@ -91,11 +91,13 @@ class Continued:
     """The curve of a reference, and how it goes on.
 
     Attributes:
+        raced: its own.
         curve: from the start on; beyond the rounds that raced as topologies had it that were quicker, slowed down by
             their ratios at its end.
         pace: minus the power of the rounds at which it falls from there on, that of the quickest.
     """
 
+    raced: Curve
     curve: Curve
     pace: float
 
@@ -113,6 +115,14 @@ class Continued:
         if rounds <= last:
             return value_at(self.curve, rounds)
         return float(max(self.curve[-1], LOWEST) * (rounds / last) ** -self.pace)
+
+    def rounds_of(self, curve: Curve, level: float) -> float:
+        """Rounds of another curve of the race to a level: where it was there, else by its ratio at the end."""
+        like = self.rounds_to(level)
+        if like <= (len(self.raced) - 1) * (1 + 1e-9):
+            return rounds_like(self.raced, curve, like)
+        own = crossing(curve, level)
+        return own if math.isfinite(own) else like * ratio(self.raced, curve)
 
 
 def ratio(reference: Curve, curve: Curve) -> float:
@@ -134,7 +144,7 @@ def continued(reference: Curve, others: Iterable[Curve]) -> Continued:
     for n in range(last + 1, int(last * min(1 / least, FURTHEST)) + 1):
         there = [value_at(curve, n * number) for number, curve in ahead if n * number <= last]
         found.append(min(found[-1], math.exp(sum(math.log(max(one, LOWEST)) for one in there) / len(there))))
-    return Continued(found, pace(quickest))
+    return Continued(reference, found, pace(quickest))
 
 
 def _scaled(curve: Curve) -> tuple[NDArray[np.float64], Callable[[float], float]]:

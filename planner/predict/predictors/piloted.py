@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from planner.data.pilot import Beside
-from planner.data.race_curves import FURTHEST, Continued, continued, crossing, ratio, rounds_like, value_at
+from planner.data.race_curves import FURTHEST, Continued, continued, ratio, rounds_like, value_at
 from planner.io.wording import counted, names, percent, title
 from planner.predict.predictors.base import LITTLE, Predictor, Quantity
 
@@ -298,13 +298,9 @@ class Piloted(Predictor):
 
     def _rounds(self, topology: str, goal: float) -> float:
         """Rounds to a value."""
-        like = self._like(goal)
-        if self._runner(topology) is None or not math.isfinite(like):
+        if self._runner(topology) is None or not math.isfinite(self._like(goal)):
             return math.inf
-        if not self._beyond(like):
-            return rounds_like(self._curve(self.pilot.reference), self._curve(topology), like)
-        own = math.inf if topology == self.pilot.reference else crossing(self._curve(topology), goal)
-        return own if math.isfinite(own) else like * self._ratio(topology)
+        return self._reference.rounds_of(self._curve(topology), goal)
 
     @staticmethod
     def _each(wanted: Any, of: Callable[[float], float]) -> Any:
