@@ -194,12 +194,17 @@ def in_words(answer: Answer) -> str:
 
 
 def _cases(answer: Answer, label: Callable[[Verdict], str] | None) -> Iterator[tuple[str, str]]:
-    """A line for each case, for a case of cases a line for each of these; one for all that say the same."""
+    """A line for each case, for a case of cases a line for each of these; one for those that say the same."""
     said: dict[tuple[str, frozenset[str]], list[str]] = {}  # a text may leave out which topologies it counts
     for name, case in _named(answer.verdict.cases, label):
         if not case.cases:
             said.setdefault((case.text, frozenset(case.best)), []).append(name)
-    yield from ((", ".join(names), text) for (text, _), names in said.items())
+    for (text, _), names in said.items():
+        joined = names[:1]
+        for name in names[1:]:
+            longer = f"{joined[-1]}, {name}"
+            joined = [*joined[:-1], longer] if len(longer) <= NAMES else [*joined, name]
+        yield from ((one, text) for one in joined)
     yield from _baselines(answer, label)
 
 
@@ -224,7 +229,7 @@ def _baselines(answer: Answer, label: Callable[[Verdict], str] | None) -> Iterat
         if one.id not in SINGLE:
             kind, of = "no waiting", " the best's"
         elif one.through is not None:
-            why = f"; {times(one.through)} over servers' links"
+            why = f"; {times(one.through)} via servers"
         each = found.setdefault(kind, {}).setdefault(one.title.partition(",")[0], [])
         each.append((f"{times(one.ratio)}{of}", f"{where}{why}"))
     for kind, said in found.items():
@@ -278,6 +283,7 @@ def assumed(answer: Answer, short: bool = False) -> Iterator[tuple[str, str]]:
 
 NAMED = 6  # letters of a symbol
 LONGEST = 100  # letters of a warning on a page
+NAMES = 34  # letters of cases in one line
 SPELT = 3  # topologies of a toss-up that a change names at most
 ALONE = " alone"  # of a toss-up
 SEARCHED = "searched"  # how the source of a count begins that a search found: it is kept where other inputs move
