@@ -535,19 +535,19 @@ def scale_rows(curves: Sequence[Curves]) -> list[dict[str, object]]:
     return found
 
 
-FAR = (2, 4, 8)  # times the rounds of a pilot
-RACED, LONGER = 8, 3  # rounds of a pilot; a run counts that went on so many times as far as is said
+FAR = (1, 2, 4, 8)  # times the rounds of a pilot
+RACED, LONGER = (4, 8, 16), 3  # rounds of a pilot; a run counts that went on so many times as far as is said
 
 
-def further(curves: Curves, quantity: str, far: int) -> Iterator[float]:
+def further(curves: Curves, quantity: str, length: int, far: int) -> Iterator[float]:
     """Rounds of Star-Star over those that the first rounds of all topologies tell, with other noise.
 
-    Where they tell ``far`` times as many as raced; infinite where it was over `LONGER` times as many.
+    Where they tell ``far`` times as many as the ``length`` that raced; infinite where it was over `LONGER` times that.
     """
     seeds = [np.minimum.accumulate(one) for one in curves.best[quantity, curves.topologies[0]]]
     for seed, other in enumerate(seeds[1:] + seeds[:1]):
-        curve, *others = (kept(curves.best[quantity, topology][seed][: RACED + 1]) for topology in curves.topologies)
-        said = far * RACED
+        curve, *others = (kept(curves.best[quantity, topology][seed][: length + 1]) for topology in curves.topologies)
+        said = far * length
         target = continued(curve, others).value_at(said)
         if curves.rounds[-1] >= LONGER * said and curve[-1] > 0:
             off = crossing(curves.rounds, other, target) / said if other[-1] <= target else math.inf
@@ -557,14 +557,14 @@ def further(curves: Curves, quantity: str, far: int) -> Iterator[float]:
 def further_rows(curves: Sequence[Curves]) -> list[dict[str, object]]:
     """Quantiles of how far rounds beyond a pilot's last are off, by how many times further they are."""
     found = []
-    for (quantity, metric), far in itertools.product(METRIC.items(), FAR):
-        off = [list(further(one, quantity, far)) for one in curves]
+    for (quantity, metric), length, far in itertools.product(METRIC.items(), RACED, FAR):
+        off = [list(further(one, quantity, length, far)) for one in curves]
         rows, settings = list(itertools.chain(*off)), sum(map(bool, off))
         if rows:
             ends = np.quantile(rows, (0.1, 0.5, 0.9), method="inverted_cdf")
             low, median, high = (f"{one:.3g}" for one in ends)
             found.append({
-                "metric": metric, "times": far, "rows": len(rows), "settings": settings,
+                "metric": metric, "raced": length, "times": far, "rows": len(rows), "settings": settings,
                 "low": low, "median": median, "high": high,
             })  # fmt: skip
     return found

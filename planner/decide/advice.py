@@ -23,6 +23,7 @@ ESTIMATE, MEASURE = ("hfl-plan", "estimate", "HOOK.py"), ("hfl-plan", "measure",
 QUESTIONS = (  # by what is unknown: the question, and what to give
     (("client_link.up",), "How fast is the link of a client?", ("--uplink", "RATE")),
     (("client_link.down",), "How fast is the downlink of a client?", ("--downlink", "RATE")),
+    (("server_link.latency",), "How long is the latency to group servers?", ("--server-latency", "TIME")),
     (("server_link.",), "How fast are the links of the group servers?", ("--server-uplink", "RATE")),
     (("model_size",), "How large is the model?", ("--model-size", "SIZE")),
     (("step_time",), "How long does a local step take?", ("--step-time", "TIME")),
@@ -180,7 +181,7 @@ def _asked(scenario: Scenario, how_sure: Uncertainty | None, narrowed: Sequence[
     known = [(d.explains.value, d.name) for d in drawn if d.explains and d.kind != "measured"]
     known += [(1.0, name) for name in narrowed]
     deviations = {tier.deviation for tier in tier_symbols(scenario.depth)}
-    said = set()
+    said = set[str]()
     for share, drawn_name in sorted(known, reverse=True):
         name = "deviations" if drawn_name in deviations else drawn_name
         if name == "deviations" and scenario.ratio_error is not None:  # label counts were given
@@ -193,8 +194,8 @@ def _asked(scenario: Scenario, how_sure: Uncertainty | None, narrowed: Sequence[
             continue
         for unknown, why, argv in QUESTIONS:
             of_it = any(name == one or (one.endswith(".") and name.startswith(one)) for one in unknown)
-            if share >= LITTLE and of_it and why not in said:
-                said.add(why)
+            if share >= LITTLE and of_it and not said & {why, drawn_name}:
+                said |= {why, drawn_name}
                 if unknown == OF_LOSS:  # their product is drawn
                     why = LEFT.get(tuple(name for name in ("L", "A") if scenario.known[name].origin != "given"), why)
                 file = "COUNTS.csv" if scenario.counts.startswith(frames.MARK) else scenario.counts or "COUNTS.csv"

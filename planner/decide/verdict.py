@@ -541,7 +541,7 @@ def without_servers(baseline: Faster, scenario: Scenario, objective: Objective) 
     if baseline.through is not None:
         takes += f" over own links, {times(baseline.through)} over those of {servers}"
         if baseline.ratio < 1 < baseline.through and not as_much:
-            return f"{name} {takes}: use it in the first case."
+            return f"{name} {takes}: use it over own links."
     if as_much:
         return f"{name} {takes}{'.' if baseline.through is not None else f': {servers} save none.'}"
     if baseline.advised:

@@ -277,6 +277,8 @@ def assumed(answer: Answer, short: bool = False) -> Iterator[tuple[str, str]]:
     first = [one.key.partition(".")[2] for one in answer.assumptions[:1] if not one.effect]
     listed = first in (["up"], ["down"])  # first by the answer, which has no shares of a variance to sort by
     parts = [*words, *links, *numbers] if listed else [*words, *numbers, *links]
+    if not parts:  # such as latencies, which are not named beside others
+        parts = [f"{answer.words(one.key)} {amount(one)}?" for one in answer.assumptions if one.value is not None]
     if parts:
         yield "Assumed", _until(parts, LESS if short else MOST)
 

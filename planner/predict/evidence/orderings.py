@@ -8,7 +8,7 @@ benchmarks/order_by_regime.py, on small problems with known constants; see docs/
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -19,7 +19,7 @@ from planner.data import heterogeneity
 from planner.io.answers import Evidence
 from planner.predict.evidence import predictor_record, rows_of, table
 from planner.predict.predictors import RECORD
-from planner.predict.predictors.base import LITTLE
+from planner.predict.predictors.piloted import Piloted
 from planner.predict.question import Question
 from planner.predict.statements import ModelUncertainty, RatesOnRecord, ScaleOnRecord, StepsOnRecord
 from planner.scenario.resolve import Scenario
@@ -28,7 +28,8 @@ SETTING = {"G": 10.0, "M": 10.0, "P": 1.0, "K": 2.0, "S1": 10.0, "S2": 10.0, "R"
 MEASURED = {"loss": "docs/evidence/measured_losses.csv", "gradient": "planner/data/measured_orders_kept.csv"}
 REAL = "real_record{}.csv"  # with `predictor_record.MANY` in it, or without
 SCALE = "scale_record.csv"
-BEYOND = "beyond_record.csv"  # of pilots of 8 rounds
+BEYOND = "beyond_record.csv"  # of pilots of 4, 8 and 16 rounds
+ROWS_BEYOND = 20  # of a number of times further that tell something
 STEPS = "steps_record.csv"
 FEWEST = 3  # problems of a row of it that tell something
 NEARLY = 1.05  # beyond what runs had by so little that they tell of it
@@ -166,18 +167,34 @@ def of_scale(question: Question, scenario: Scenario) -> ScaleOnRecord | None:
 
 
 def _beyond_a_pilot(question: Question) -> ScaleOnRecord | None:
-    """How far rounds as many times further than a pilot were off; their logarithms grow as that of how far they are."""
-    far = question.predictor.extrapolated(question)
-    if not LITTLE <= far < math.inf:
+    """How far rounds as many times further than a pilot as long, or shorter, were off.
+
+    Their logarithms are interpolated by that of how far they are, and grow with it beyond the record.
+    """
+    predictor = question.predictor
+    if not isinstance(predictor, Piloted) or not 1 + 1e-9 < (far := predictor.extrapolated(question)) < math.inf:
         return None
-    rows = rows_of(BEYOND, metric=question.metric)
-    row = [row for row in rows if float(row["times"]) <= far or row is rows[0]][-1]
-    power = math.log(far, float(row["times"]))
-    low, median, high = (float(row[name]) ** power for name in ("low", "median", "high"))
+    every = [row for row in rows_of(BEYOND, metric=question.metric) if int(row["rows"]) >= ROWS_BEYOND]
+    lengths = sorted({int(row["raced"]) for row in every})
+    raced = [n for n in lengths if n <= predictor.pilot.rounds or n == lengths[0]][-1]
+    rows = [row for row in every if int(row["raced"]) == raced]
+    row = [row for row in rows if float(row["times"]) <= far][-1]
+    low, median, high = (_off(rows, name, far) for name in ("low", "median", "high"))
     known = None if math.isinf(high) else high
     mixed = any(question.predictor.raced(question, topology) for topology in question.topologies)
     of = int(row["rows"])
     return ScaleOnRecord(low=low, median=median, high=known, of=of, best_low=low, best_high=known, mixed=mixed)
+
+
+def _off(rows: Sequence[Mapping[str, str]], name: str, far: float) -> float:
+    """A quantile between those of two numbers of times further; beyond the last that is known it grows as a power."""
+    known = [(math.log(float(row["times"])), float(row[name])) for row in rows]
+    at, (below, number) = math.log(far), [pair for pair in known if pair[0] <= math.log(far)][-1]
+    above, other = next((pair for pair in known if pair[0] > at), (math.inf, math.inf))
+    if math.isfinite(other):
+        share = (at - below) / (above - below)
+        return float(number ** (1 - share) * other**share)
+    return float(number ** (at / below)) if below else number
 
 
 def of_steps(

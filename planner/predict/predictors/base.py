@@ -31,7 +31,6 @@ class Quantity:
     note: str = ""  # what is to be known of it where a target is named; "" for nothing
 
 
-LITTLE = 1.05  # times what was measured: so little further is not said to be beyond it
 SQUARED_GRADIENT = Quantity(
     "mean squared gradient", lambda values: 2 * values["L"] * values["A"], "2 L A", "mean squared gradient"
 )

@@ -20,7 +20,7 @@ import numpy as np
 from planner.data.pilot import Beside
 from planner.data.race_curves import FURTHEST, Continued, continued, ratio, rounds_like, value_at
 from planner.io.wording import counted, names, percent, title
-from planner.predict.predictors.base import LITTLE, Predictor, Quantity
+from planner.predict.predictors.base import Predictor, Quantity
 
 if TYPE_CHECKING:
     from planner.data.pilot import Pilot, Runner
@@ -248,8 +248,6 @@ class Piloted(Predictor):
                     "first met. Keep the best model, or race more rounds or seeds."
                 )
             return tuple(said)
-        if rounds < LITTLE * last:
-            return ()
         far = math.expm1(self._further(rounds))
         marked = " marked ~" * any(self.raced(question, topology) for topology in question.topologies)
         return (

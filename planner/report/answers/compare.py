@@ -354,6 +354,19 @@ def _facts(answer: Compared, listed: int) -> Iterator[tuple[str, str]]:
     for side in sides if answer.rows else sides[:1]:
         said = side["verdict"]["text"].partition(". ")[0]
         yield shortened(side["name"], LONGEST), said if said.endswith(("?", ".")) else f"{said}."
+    (one, advice), (other, then) = (_without_servers(side["verdict"]["baseline"]) for side in sides)
+    if advice != then:
+        yield "One tier", f"{one} -> {other}"
+
+
+def _without_servers(baseline: Mapping[str, Any] | None) -> tuple[str, tuple[bool, ...]]:
+    """What one tier takes over what the best does, ``FedAvg 0.87x (2x via servers)``, and what advice that is."""
+    if baseline is None:
+        return "none takes less", ()
+    ratio, through = (None if one is None else one["value"] for one in (baseline["ratio"], baseline["through"]))
+    via = "" if through is None else f" ({times(through)} via servers)"
+    said = f"{baseline['title'].partition(',')[0]} {times(ratio)}{via}"
+    return said, (baseline["advised"], through is not None and through > 1)
 
 
 def _certain(answer: Compared) -> Iterator[tuple[str, str]]:

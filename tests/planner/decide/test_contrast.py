@@ -19,7 +19,7 @@ import planner
 from planner.decide import contrast as contrasts
 from planner.decide.contrast import Contrast, Side, contrast
 from planner.io.answers import Verdict
-from planner.io.wording import two
+from planner.io.wording import times, two
 from planner.predict.evidence.predictor_record import pair_factor
 from planner.predict.question import ask
 from planner.report.answers.compare import answered, choice, document
@@ -118,6 +118,27 @@ def test_open_verdicts_are_compared_case_by_case(tmp_path: Path) -> None:
         assert f"\n{name} " in page
     assert all({*one["rounds"].best} == {*one["traffic"].best} for one in cases)
     assert planner.compare(paths[0], paths[0]).verdict.text == "Both say the same in every case."
+
+
+@pytest.mark.usefixtures("unflipped")
+def test_what_becomes_of_one_tier_is_said_beside_a_verdict_that_stays(tmp_path: Path) -> None:
+    """Whether group servers are worth their price turned, and "the verdict stays the same" was all."""
+    paths = []
+    for rate in ("50Mbit/s", "55Mbit/s", "1Gbit/s"):
+        paths.append(tmp_path / f"{rate[:2]}.toml")
+        link = f"[network.server_link]\nup = '{rate}'\ndown = '{rate}'\n"
+        own = "[network.client_link]\nup = '8Mbit/s'\ndown = '8Mbit/s'\nsharing = 'per-client'\n"
+        fleet = "[fleet]\ngroups = 8\nclients_per_group = 15\n[problem]\nheterogeneity = 'both'\n"
+        paths[-1].write_text(f"{fleet}{own}{link}")
+    assert "\nOne tier" not in str(planner.compare(paths[0], paths[1]))
+    turned = planner.compare(paths[0], paths[2])
+    assert turned.verdict.text == "The verdict stays the same: Star-Star."
+    slow, quick = (planner.recommend(path).verdict.baseline for path in (paths[0], paths[2]))
+    assert slow is not None and slow.through is not None and slow.through > 1
+    said = f"FedAvg {times(slow.ratio)} ({times(slow.through)} via servers) -> "
+    assert f"\nOne tier  {said}{'none takes less' if quick is None else f'FedAvg {times(quick.ratio)}'}\n" in str(
+        turned
+    )
 
 
 def test_times_of_own_links_are_named_for_the_side_that_leaves_sharing_open(tmp_path: Path) -> None:

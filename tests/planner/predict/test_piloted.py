@@ -953,24 +953,37 @@ def test_a_loss_that_falls_as_a_power_of_the_rounds_is_continued_exactly(tmp_pat
     assert {name: float(n) for name, n in found.items()} == pytest.approx(dict.fromkeys(PACE, 60.0), rel=1e-9)
 
 
-@pytest.mark.parametrize(("times", "row", "said", "longer"), [
-    (2.0, 2, "0.82x to 1.2x", None), (3.0, 2, "0.73x to 1.4x", None),
-    (7.9, 4, "0.55x to 1.8x", None), (64.0, 8, "0.47x to 2.3x", None),
+@pytest.mark.parametrize(("times", "said", "longer"), [
+    (1.04, "0.93x to 1.08x", None), (2.0, "0.82x to 1.2x", None), (3.0, "0.73x to 1.4x", None),
+    (8.0, "0.68x to 1.5x", None), (100.0, "0.43x to 2.5x", 800),
 ])  # fmt: skip
 def test_rounds_beyond_a_pilot_say_how_far_off_such_were_and_a_longer_pilot_where_that_is_far(
-    tmp_path: Path, times: float, row: int, said: str, longer: int | None
+    tmp_path: Path, times: float, said: str, longer: int | None
 ) -> None:
-    """By the record of 2, 4 and 8 times further; in between and beyond logarithms grow as that of how far it is."""
+    """Between rows of the record by logarithms; the range went to 1 where a target was just beyond the last round."""
     file = str(by_power(tmp_path, 0.5))
     answer = planner.recommend(pilot=file, target=2.0 * (ROUNDS * times) ** -0.5, **FLEET)
     assert f"Rounds 80 % of measured runs took {said} the rounds shown" in " ".join(str(answer).split())
-    (record,) = rows_of("beyond_record.csv", metric="loss", times=str(row))
+    rows = rows_of("beyond_record.csv", metric="loss", raced="8")
+    known, lows = ([float(row[name]) for row in rows] for name in ("times", "low"))
+    low = math.exp(np.interp(math.log(times), np.log(known), np.log(lows)) * max(math.log(times) / math.log(8), 1))
     scale = answer.to_json()["recommend"]["scale"]
-    power = math.log(times) / math.log(row)
-    assert (scale["low"], scale["of"]) == (pytest.approx(float(record["low"]) ** power), int(record["rows"]))
-    assert (scale["high"] is None) is ("over" in said)
+    assert scale["low"] == pytest.approx(low)
+    assert scale["of"] == next(int(row["rows"]) for row in reversed(rows) if float(row["times"]) <= times)
     races = [" ".join(step.argv) for step in answer.next if "pilot" in step.argv]
     assert races == ([] if longer is None else [f"hfl-plan pilot HOOK.py --rounds {longer}"])
+
+
+@pytest.mark.parametrize(("rounds", "raced"), [(3, "4"), (6, "4"), (15, "8"), (16, "16"), (40, "16")])
+def test_a_range_is_that_of_pilots_as_long_or_shorter(tmp_path: Path, rounds: int, raced: str) -> None:
+    """One of six rounds had that of eight, and the rounds of a longer one lay outside."""
+    runners = [
+        one | {"envelope": power(0.5, rounds), "loss": [power(0.5, rounds)] * 2} for one in document()["topologies"]
+    ]
+    file = str(written(tmp_path, topologies=runners, start=3.0, rounds=rounds))
+    scale = planner.recommend(pilot=file, target=2.0 * (rounds * 2) ** -0.5, **FLEET).recommend.scale
+    (row,) = rows_of("beyond_record.csv", metric="loss", raced=raced, times="2")
+    assert scale is not None and scale.low == pytest.approx(float(row["low"]))
 
 
 def test_rounds_within_a_pilot_and_those_that_were_given_have_no_such_line(tmp_path: Path) -> None:

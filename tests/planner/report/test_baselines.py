@@ -78,7 +78,7 @@ def test_slow_links_of_servers_are_no_advice_for_one_tier_which_may_not_go_aroun
     assert answer.verdict.baseline.ratio < 1 < through
     said = (
         f"FedAvg takes {times(answer.verdict.baseline.ratio)} the time over own links, "
-        f"{times(through)} over those of group servers: use it in the first case."
+        f"{times(through)} over those of group servers: use it over own links."
     )
     assert said in answer.verdict.text
     [row] = [row for row in document(answer).table.texts() if row[0] == "FedAvg, 1 tier"]
@@ -269,7 +269,7 @@ def test_a_toss_up_has_advice_where_one_tier_takes_less_than_all_that_tie(tiers:
     assert all(answer.row("fedavg").time_seconds < row.time_seconds for row in tied)
     ratio = times(answer.row("fedavg").time_seconds / min(row.time_seconds for row in tied))
     over = times(answer.verdict.baseline.through)
-    said = f"FedAvg takes {ratio} the time over own links, {over} over those of {servers}: use it in"
+    said = f"FedAvg takes {ratio} the time over own links, {over} over those of {servers}: use it over own links."
     assert said in answer.verdict.text
 
 
