@@ -37,6 +37,12 @@ MOST_IN_TOSS_UP = 0.9  # at most, where the first of a toss-up is said to lead: 
 ON_PROXY = "Raced on a proxy, not on your data."
 ABOUT = 1.25  # times the best: a server that does not wait and takes up to that is named beside it
 OBJECTIVES: tuple[Objective, ...] = ("time", "rounds", "traffic")
+TIE_BREAK: dict[Objective, Objective] = {
+    "time": "traffic",
+    "energy": "time",
+    "carbon": "time",
+    "money": "time",
+}  # what is said of a toss-up, by its objective
 LESS = {
     "time": "faster than",
     "rounds": "fewer rounds than",
@@ -298,19 +304,19 @@ def single(here: Standing, beside: Sequence[Baseline | Clocked]) -> Verdict:
         runner_up=runner_up,
         ratio=here.ratio(runner_up) if runner_up else None,
         confidence=here.confidence,
-        least_traffic=_least_traffic(here),
+        tie_break=_tie_break(here),
         baseline=faster(here.question, here.scenario, here.objective, beside, here.least, here.best),
     )
     return found.replaced(text=_in_a_case(found, here))
 
 
-def _least_traffic(here: Standing) -> tuple[str, ...]:
-    """One or two of a toss-up by time, of which one moves the least, as far as can be told; empty where more may."""
+def _tie_break(here: Standing) -> tuple[str, ...]:
+    """One or two of a toss-up, of which one has the least by `TIE_BREAK`, as far as can be told; else none."""
     each = algorithms(here.question, here.best)
     chosen = here.scenario.objective_open or here.scenario.grouping in ("random", "chosen")  # by traffic, with groups
-    if here.objective not in CLOCKED or chosen or len(each) == 1:
+    if here.objective not in TIE_BREAK or chosen or len(each) == 1:
         return ()
-    found = standing(here.question, here.scenario, "traffic").undecided(each)
+    found = standing(here.question, here.scenario, TIE_BREAK[here.objective]).undecided(each)
     return found if len(found) < min(len(each), 3) else ()
 
 
@@ -399,8 +405,8 @@ def _in_a_case(found: Verdict, here: Standing) -> str:
     if found.status == "best" and len(found.best) > 1:
         first, lead, rest = said.partition(",")
         said = f"{first}, the same algorithm as {names_or(found.best[1:])}{lead}{rest}"
-    if len(found.least_traffic) == 1:
-        said += f"; least traffic: {names_or(found.least_traffic)}"
+    if len(found.tie_break) == 1:
+        said += f"; least {TIE_BREAK[here.objective]}: {names_or(found.tie_break)}"
     if here.scenario.objective_open:  # the case names the objective
         said = said.replace(f" {here.objective} than ", " than ")
     if found.status == "best" and found.confidence is not None:
@@ -470,8 +476,8 @@ def _sentence(found: Verdict, objective: str, standings: Mapping[str, Mapping[st
             parts.append(f"{title(found.best[0])} leads.")
         elif here.doubted and len(here.best) > 1 and here._told(here.best[1], here.best[0]):
             parts.append(f"{title(found.best[0])} leads, but {DOUBT}.")
-        if found.least_traffic:
-            parts.append(f"Least traffic of these: {names_or(found.least_traffic)}.")
+        if found.tie_break:
+            parts.append(f"Least {TIE_BREAK[here.objective]} of these: {names_or(found.tie_break)}.")
     else:
         first, lead, rest = _choice(found, here, lambda ratio: ratio).partition(",")
         parts = [f"Use {first} for {by}{':' if lead else ''}{rest}."]

@@ -170,8 +170,10 @@ class Verdict(Part):
         default=None,
     )
     baseline: Faster | None = field("the best baseline where it takes less than the best row", default=None)
-    least_traffic: tuple[str, ...] = field(
-        "ids of one or two of a toss-up by time, of which one moves the least; empty where more may", default=()
+    tie_break: tuple[str, ...] = field(
+        "ids of one or two of a toss-up, of which one has the least traffic, or the least time in a toss-up by energy, "
+        "carbon or money; empty where more may",
+        default=(),
     )
     text: Text = ""
 

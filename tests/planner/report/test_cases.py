@@ -297,9 +297,20 @@ def test_a_case_with_one_best_topology_has_no_mark_of_a_toss_up() -> None:
 def test_a_toss_up_by_time_names_which_of_it_move_least(config: str, said: bool) -> None:
     """A toss-up told nobody what to do: of topologies that may take as long, some move a sixth of the data."""
     answer = planner.recommend(f"examples/{config}.toml")
-    least = answer.verdict.least_traffic
+    least = answer.verdict.tie_break
     assert bool(least) == said
     assert ("Least traffic of these: Star-Ring or Ring-Star." in answer.verdict.text) == said
     moved = {row.id: float(row.traffic_bytes) for row in answer.ranking if row.id in answer.verdict.best}
     assert set(least) <= set(answer.verdict.best)
     assert not said or max(moved[one] for one in least) < min(moved[one] for one in moved if one not in least)
+
+
+@pytest.mark.usefixtures("unflipped", "all_draws")
+def test_a_toss_up_by_energy_names_which_of_it_take_the_least_time() -> None:
+    links = {"uplink": "8Mbit/s", "downlink": "8Mbit/s", "latency": "30ms", "link_sharing": "per-client"}
+    servers = {"server_uplink": "50Mbit/s", "server_downlink": "50Mbit/s", "hop": "relayed"}
+    fleet = {"G": 8, "M": 15, "K": 8, "rounds": 300, "model_size": "28MB", "step_time": "0.25s"}
+    answer = planner.recommend(**fleet, **links, **servers, device="raspberry-pi-4", grid="germany", objective="energy")
+    took = {row.id: float(row.time_seconds) for row in answer.ranking if row.id in answer.verdict.best}
+    assert len(took) > 1 and answer.verdict.tie_break == (min(took, key=lambda t: took[t]),)
+    assert f"Least time of these: {title(answer.verdict.tie_break[0])}." in answer.verdict.text
