@@ -142,7 +142,7 @@ def continued(reference: Curve, others: Iterable[Curve]) -> Continued:
     least, quickest = min(ahead, key=lambda pair: pair[0], default=(1.0, reference))
     found = [*map(float, reference)]
     for n in range(last + 1, int(last * min(1 / least, FURTHEST)) + 1):
-        there = [value_at(curve, n * number) for number, curve in ahead if n * number <= last]
+        there = [value_at(curve, n * number) for number, curve in ahead if n * number <= last * (1 + 1e-9)]
         found.append(min(found[-1], math.exp(sum(math.log(max(one, LOWEST)) for one in there) / len(there))))
     return Continued(reference, found, pace(quickest))
 
