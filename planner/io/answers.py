@@ -171,8 +171,7 @@ class Verdict(Part):
     )
     baseline: Faster | None = field("the best baseline where it takes less than the best row", default=None)
     tie_break: tuple[str, ...] = field(
-        "ids of one or two of a toss-up, of which one has the least traffic, or the least time in a toss-up by energy, "
-        "carbon or money; empty where more may",
+        "ids of one or two of a toss-up, of which one has the least traffic; by energy, carbon or money the least time",
         default=(),
     )
     text: Text = ""
