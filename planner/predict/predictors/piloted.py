@@ -32,6 +32,7 @@ NORMAL = 1.2816  # of an 80 % interval: half of it in standard deviations
 # of which 80 % of ratios differ by less than 1.16 times by loss and 1.28 times by accuracy
 BETWEEN = {"loss": 0.083, "accuracy": 0.138}
 WIDENING = 0.33  # standard deviation of the logarithm of a ratio, more for every threefold of the pilot's rounds
+LITTLE = 1.05  # times the rounds that raced: so little further is not warned of
 NEAR = 1e-4  # relative; a curve is known to seven digits, and crosses a level at fewer
 MIXED = (
     "In an order that mixes groups, as it is predicted without a pilot, `hfl-plan pilot ... --systems trees,one-tier` "
@@ -248,6 +249,8 @@ class Piloted(Predictor):
                     "first met. Keep the best model, or race more rounds or seeds."
                 )
             return tuple(said)
+        if rounds < LITTLE * last:
+            return ()
         far = math.expm1(self._further(rounds))
         marked = " marked ~" * any(self.raced(question, topology) for topology in question.topologies)
         return (
