@@ -194,9 +194,12 @@ def _asked(scenario: Scenario, how_sure: Uncertainty | None, narrowed: Sequence[
             continue
         for unknown, why, argv in QUESTIONS:
             of_it = any(name == one or (one.endswith(".") and name.startswith(one)) for one in unknown)
-            if share >= LITTLE and of_it and not said & {why, drawn_name}:
-                said |= {why, drawn_name}
+            if not of_it:
+                continue
+            if share >= LITTLE and why not in said:
+                said.add(why)
                 if unknown == OF_LOSS:  # their product is drawn
                     why = LEFT.get(tuple(name for name in ("L", "A") if scenario.known[name].origin != "given"), why)
                 file = "COUNTS.csv" if scenario.counts.startswith(frames.MARK) else scenario.counts or "COUNTS.csv"
                 yield NextStep(argv=tuple(file if one == "COUNTS.csv" else one for one in argv), why=why, asks=True)
+            break  # the first question that fits is the one

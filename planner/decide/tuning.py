@@ -114,7 +114,7 @@ class Budget:
     def __str__(self) -> str:
         """Its parts in words."""
         said = join([WRITE[aim](limit) for aim, limit in self.limits.items()])
-        return said.replace("(your currency)", self.currency) or "any time and traffic"
+        return said.replace("(your currency)", self.currency or "(your currency)") or "any time and traffic"
 
 
 def budget_of(texts: Iterable[str]) -> Budget:

@@ -621,3 +621,17 @@ def test_what_a_failure_does_is_asked_where_it_changes_who_tosses_up() -> None:
     there = planner.recommend(**given, on_failure="skip", details=False).recommended
     assert {*change.best_beyond} == {*there} != {*found.recommended}
     assert ("--on-failure", "fail|skip|timeout") in [one.argv for one in found.next]
+
+
+@pytest.mark.usefixtures("unflipped", "all_draws")
+def test_a_latency_that_is_open_is_asked_for_where_the_rates_were_given() -> None:
+    """It asked how fast the links of servers are, which had been said, and named no assumption."""
+    given: dict[str, Any] = {"G": 8, "M": 15, "P": 1, "K": 8, "rounds": 300, "heterogeneity": "zeta=5.7,delta=1.8"}
+    given |= {"sigma": 1.9, "A": 2.3, "L": 10, "uplink": "8Mbit/s", "downlink": "8Mbit/s", "latency": "30ms"}
+    given |= {"link_sharing": "per-client", "hop": "relayed", "model_size": "28MB", "step_time": "0.25s"}
+    given |= {"server_uplink": "50Mbit/s", "server_downlink": "50Mbit/s", "curvature_scatter": 1.25}
+    answer = planner.recommend(**given)
+    assert [one.argv for one in answer.next if one.asks] == [("--server-latency", "TIME")]
+    assert "server latency 44 ms?" in " ".join(str(answer).split())
+    known = planner.recommend(**given, server_latency="44ms")
+    assert not any("--server-latency" in one.argv or "--server-uplink" in one.argv for one in known.next)
