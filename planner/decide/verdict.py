@@ -387,14 +387,9 @@ def _through_servers(question: Question, *, at_once: bool, dearer: bool) -> Netw
         return None
     *above, own = (link for link in network.links if link is not None)
     late = not at_once and any(link.latency > own.latency for link in above)
-    below = [1.0] * len(network.links)
-    if at_once:
-        drawn = [question.values[tier.drawn] for tier in question.symbols]
-        own_each = [link is None or link.sharing == "per-client" for link in network.links]
-        below = [math.prod(drawn[i + each :]) for i, each in enumerate(own_each)]
-    found = network.through_servers(below)
-    slower = any(getattr(found.client_link, part) * below[-1] < getattr(own, part) for part in ("up", "down"))
-    return found if slower or late or dearer else None
+    drawn = [question.values[tier.drawn] if at_once else 1.0 for tier in question.symbols]
+    slower = late or dearer or network.slower_through_servers(drawn)
+    return network.through_servers(drawn) if slower else None
 
 
 # ---------------------------------------------------------------- in words

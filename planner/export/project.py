@@ -55,7 +55,7 @@ class Exported(Part):
     planned: Price
     priced: Price | None = field("on the network as the target uses it; null where it sends nothing")
     over_own_links: bool = field(
-        "whether the target has clients reach the top over their own links, where a link above these is slower"
+        "whether the target has clients reach the top over their own links, where those above these carry less"
     )
     notes: tuple[str, ...] = field("what the target does not do as planned")
 
@@ -186,7 +186,7 @@ def _notes(plan: Plan, target: Target, planned: Price, priced: Price | None) -> 
         said.append(f"To the target that takes {now}, where {then} were planned.")
         if _over_own_links(plan, priced):
             said.append(
-                "Clients' own links are taken to reach the top there. Those of servers are slower: it may be longer."
+                "Clients' own links are taken to reach the top there. Those of servers carry less: it may be longer."
             )
         if set(priced.best) != set(planned.best):
             best = names_or(priced.best)
@@ -199,9 +199,10 @@ def _notes(plan: Plan, target: Target, planned: Price, priced: Price | None) -> 
 
 
 def _over_own_links(plan: Plan, priced: Price | None) -> bool:
-    """Whether what is priced reaches the top over links of clients that are faster than one above them."""
-    network = plan.scenario.network
-    return priced is not None and network.timer is None and network.links[-1] is not None and network.slower_above
+    """Whether what is priced reaches the top over links of clients, where those above carry less than all of these."""
+    network, drawn = plan.scenario.network, [tier.taking_part for tier in plan.topology.tiers]
+    known = priced is not None and network.timer is None and network.links[-1] is not None
+    return known and network.slower_through_servers(drawn)
 
 
 def _undecided(plan: Plan) -> Iterator[str]:

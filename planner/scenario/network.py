@@ -139,19 +139,19 @@ class Network:
         """The link of the clients, each shared by a group as now, with nothing in the way above the groups."""
         return Network((*(NOTHING for _ in range(depth - 1)), self.client_link))
 
-    @property
-    def slower_above(self) -> bool:
-        """Whether a link above the clients' own is slower than that."""
-        *above, own = (link for link in self.links if link is not None)
-        return any(link.up < own.up or link.down < own.down for link in above)
-
-    def through_servers(self, below: Sequence[float]) -> Network:
-        """Let clients reach the top over all links, each shared by so many clients below an endpoint, top first."""
-        known = [(link, many) for link, many in zip(self.links, below, strict=True) if link is not None]
-        up, down = (min(getattr(link, part) / many for link, many in known) for part in ("up", "down"))
+    def through_servers(self, drawn: Sequence[float]) -> Network:
+        """Let clients reach the top over all links, while so many endpoints of every tier send at once, top first."""
+        at = ((i, link) for i, link in enumerate(self.links) if link is not None)
+        known = [(link, math.prod(drawn[i + (link.sharing == "per-client") :])) for i, link in at]
+        up, down = (min(getattr(link, part) / below for link, below in known) for part in ("up", "down"))
         latency = sum(link.latency for link, _ in known)
         own = replace(self.client_link, up=up, down=down, latency=latency, sharing="per-client")
         return replace(self, links=(*self.links[:-1], own))
+
+    def slower_through_servers(self, drawn: Sequence[float]) -> bool:
+        """Whether links above the clients' own carry less of what so many endpoints of every tier send at once."""
+        own, all_of_them = (one.through_servers(drawn).client_link for one in (self.alone(len(drawn)), self))
+        return all_of_them.up < own.up or all_of_them.down < own.down
 
     def with_servers(self, servers: bool) -> Network:
         """Put servers above the clients, with the spare link, or take them away and keep their link as the spare."""

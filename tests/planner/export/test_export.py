@@ -191,10 +191,12 @@ def test_a_recommendation_that_does_not_hold_on_the_target_is_told(tmp_path: Pat
     plain = export(made, target_of("python"), tmp_path / "python")
     assert (plain.priced, [note for note in plain.notes if "changes" in note]) == (None, [])
     assert answer.over_own_links and not plain.over_own_links  # at 1 Gbit/s, where links of servers have 100 Mbit/s
-    assert any("Those of servers are slower: it may be longer" in note for note in answer.notes)
+    assert any("Those of servers carry less: it may be longer" in note for note in answer.notes)
     assert "run by flower, own links" in str(document(answer))
-    same = plan(planner.load_scenario(**fleet, settings={**links, "plan.draws": 0}, server_link="lan"))
-    assert not export(same, target_of("flower"), tmp_path / "same").over_own_links
+    for megabit, slower in ((19_999, True), (20_000, False)):  # a group server's link carries its 20 clients' 1 Gbit/s
+        rates = {f"network.server_link.{part}": f"{megabit} Mbit/s" for part in ("up", "down")}
+        other = plan(planner.load_scenario(**fleet, settings={**links, "plan.draws": 0, **rates}))
+        assert export(other, target_of("flower"), tmp_path / str(megabit)).over_own_links is slower
 
 
 @pytest.mark.usefixtures("unflipped")
