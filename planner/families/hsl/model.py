@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from hflbounds import get
 from hflbounds.mixing import HubSpoke, Oracle, Push
+from planner.scenario.fields import Objective
 from planner.scenario.network import Compute, Link
 
 Floats = NDArray[np.float64]
@@ -100,12 +101,10 @@ class Wires:
         pull = self._stage(b_sh, self.node.down, busiest(n_h, n, b_sh / n_h), self.hub.up, self.node.latency)
         return np.asarray(self.compute.step_time + collect + np.where(b_hh > 0, gossip, 0) + pull)
 
-    def gossip(self, n: int, s: int, *, regular: bool) -> float:
+    def gossip(self, n: int, s: Any, *, regular: bool) -> Floats:
         """Seconds of a round in which every node sends to s others."""
-        heard = float(s) if regular else float(busiest(n, n - 1, s / (n - 1)))
-        return self.compute.step_time + float(
-            self._stage(s, self.node.up, heard, self.node.down, self.node.latency if s else 0.0)
-        )
+        heard = s if regular else busiest(n, n - 1, s / (n - 1))
+        return self.compute.step_time + self._stage(s, self.node.up, heard, self.node.down, self.node.latency)
 
     def server(self, n: int) -> float:
         """Seconds of a round of a server, over a hub's link, that averages all nodes."""
@@ -261,15 +260,20 @@ class Setting:
             mean_deviation_bound=float(get("sharma2025.kappa")(n_s=n, **named)),
         )
 
-    def gossip(self, name: Literal["EL-Local", "EL-Oracle"], s: int) -> Protocol:
-        """Price Epidemic Learning: every node sends to s others."""
+    def gossip(self, name: Literal["EL-Local", "EL-Oracle"], most: int, objective: Objective) -> Protocol:
+        """Price Epidemic Learning: every node sends to s others, at most so many, by which the objective is least."""
         n, regular = self.learning.n, name == "EL-Oracle"
+        sent = np.arange(1, most + 1)
+        seconds = self.wires.gossip(n, sent, regular=regular)
+        price = {"rounds": np.ones(most), "time": seconds, "traffic": sent}[objective]
+        at = int(np.argmin(price * rounds(ORACLE if regular else LOCAL, self.target, self.learning, s=sent)))
+        s = at + 1
         factor = float(get(f"devos2023.beta-{'oracle' if regular else 'local'}")(n_s=n, s=s))
         return self._priced(
             ORACLE if regular else LOCAL,
             {"s": s},
             Oracle(n, s) if regular else Push(n, s),
-            self.wires.gossip(n, s, regular=regular),
+            float(seconds[at]),
             exact=regular or n <= MAX_EXACT,
             protocol=name,
             budgets=f"s = {s}",

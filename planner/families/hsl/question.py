@@ -176,7 +176,7 @@ class Answer:
     question: Question
     found: Search
     budgets: Budgets  # best configuration of the search ``found``
-    hubs: Protocol  # hubs, others: protocols; the others at as many edges, and a server
+    hubs: Protocol  # hubs, others: protocols; the others at no more edges, and a server
     others: tuple[Protocol, ...]
     left_out: tuple[str, ...]  # protocols that do not fit, and why
     failed: Protocol | None  # best configuration after a hub has failed; None if it was the only one
@@ -226,7 +226,7 @@ def _solved(question: Question) -> Answer:
         )
     if not s:
         left_out.append("Epidemic Learning needs a model sent by every node, which the limits do not allow.")
-    gossip = [setting.gossip("EL-Local", s), setting.gossip("EL-Oracle", s)] if s else []
+    gossip = [setting.gossip("EL-Local", s, objective), setting.gossip("EL-Oracle", s, objective)] if s else []
     after = budgets.without_a_hub()
     near = found.best["total"] <= found.best["total"].min() * (1 + question.scenario.resolution)
     ties = found.best["n_h"][near]

@@ -87,11 +87,11 @@ def answered(found: Answer) -> Hubs:
         verdict=verdict,
         rows=rows,
         hubs=_data(found),
-        next=tuple(_next(found, race=bool(ahead))),
+        next=tuple(_next(found, verdict, race=bool(ahead))),
     )
 
 
-def _next(found: Answer, race: bool) -> Iterator[NextStep]:
+def _next(found: Answer, verdict: Verdict, race: bool) -> Iterator[NextStep]:
     """Ask for an assumed limit and for links where they decide, and race."""
     scenario = found.question.scenario
     if found.unlimited is not None and _beside(found, found.unlimited)["ratio"] < 1 - NEAR:
@@ -102,7 +102,9 @@ def _next(found: Answer, race: bool) -> Iterator[NextStep]:
             whose = " and ".join(dict.fromkeys(one for one, *_ in unknown))
             argv = tuple(word for *_, option, how in unknown for word in (option, how))
             yield NextStep(argv=argv, why=f"How fast are the links of {whose}?", asks=True)
-    argv = ("hfl-plan", "pilot", "HOOK.py", "--systems", "trees,hsl,gossip", "--edges", f"{found.hubs.edges:.0f}")
+    local = _local(found) if verdict.best == ("el-local",) else None
+    edges = f"{(local or found.hubs).edges:.0f}"
+    argv = ("hfl-plan", "pilot", "HOOK.py", "--systems", "trees,hsl,gossip", "--edges", edges)
     why = ", where runs and the bound disagree" * race
     yield NextStep(argv=argv, why=f"measures hubs and gossip at as many edges{why}")
 

@@ -223,7 +223,7 @@ def test_factors_are_what_drawn_rounds_show(here: Budgets) -> None:
     assert move.low - 1e-12 <= found.mean_deviation <= move.high + 1e-12
     assert found.consensus_ratio <= found.mixing_factor + 1e-12
     assert found.mean_deviation <= found.mean_deviation_bound + 1e-12
-    gossip = Setting(learning, WIRES, TARGET).gossip("EL-Local", 2)
+    gossip = Setting(learning, WIRES, TARGET).gossip("EL-Local", 2, "rounds")
     _, moved = Push(12, 2).estimate(np.random.default_rng(2), draws=1500)
     assert moved.low <= gossip.mean_deviation <= moved.high
 
@@ -275,6 +275,23 @@ def test_the_busiest_at_large_means_and_at_the_ends() -> None:
     assert hubs.busiest(3, 0, 0.5).tolist() == 0
 
 
+@pytest.mark.parametrize("objective", ["rounds", "time", "traffic"])
+@pytest.mark.parametrize("name", ["EL-Local", "EL-Oracle"])
+def test_gossip_sends_to_as_many_as_take_the_least(name: str, objective: str) -> None:
+    """One after the other, with nothing in arrays: it was held to the most that the limits allow."""
+    n, setting = 30, Setting(Learning(30, 10.0, 2.3, 1.0, 1.5), WIRES, 0.5)
+    bound = "devos2023.el-local" if name == "EL-Local" else "devos2023.el-oracle"
+    totals = {}
+    for s in range(1, 9):
+        needed = float(hubs.rounds(bound, 0.5, setting.learning, s=s))
+        seconds = float(WIRES.gossip(n, s, regular=name == "EL-Oracle"))
+        totals[s] = needed * {"rounds": 1.0, "time": seconds, "traffic": n * s}[objective]
+    found = setting.gossip(name, 8, objective)
+    least = min(totals, key=totals.__getitem__)
+    assert (found.edges, found.budgets) == (n * least, f"s = {least}")
+    assert (least == 8) is (objective == "rounds")  # which fewer links cannot lower
+
+
 def test_a_round_by_hand() -> None:
     """Everything is certain: 3 hubs hear all 4 nodes, all other hubs, and every node averages all 3."""
     wires = Wires(NODE, HUB, Compute(0.5), 1e6)
@@ -307,7 +324,7 @@ def test_both_limits_are_kept_and_all_is_said(plan) -> None:
     assert best["models_of_a_hub"] <= 40
     assert best["models_of_a_node"] <= 8
     assert [one["protocol"] for one in found["others"]] == ["EL-Local", "EL-Oracle", "FedAvg"]
-    assert found["others"][0]["edges"] == 240
+    assert all(one["edges"] <= 240 for one in found["others"])
     assert best["seconds"] == min(row["seconds"] for row in found["by_hubs"])
     assert best["bytes"] == pytest.approx(best["rounds"] * best["edges"] * 44.7e6)
     assert best["seconds"] == pytest.approx(best["rounds"] * best["seconds_per_round"])
@@ -408,14 +425,18 @@ def test_the_verdict_is_of_what_needs_no_coordinator(plan) -> None:
 def test_protocols_that_take_nearly_as_long_as_the_hubs_are_named() -> None:
     """EL-Oracle took 4 % more, and nothing said so."""
     seen = set()
-    for limits in ({"edges": 200}, {"edges": 200, "per_hub": 20}, {"edges": 160}, {"edges": 300, "per_node": 8}):
+    by_rounds = {"edges": 240, "per_hub": 20, "objective": "rounds"}
+    for limits in ({"edges": 200}, {"edges": 200, "per_hub": 20}, {"edges": 300, "per_node": 8}, by_rounds):
         found = planner.hubs(nodes=40, **limits)
-        hubs, local, oracle = (float(row.time_seconds) for row in found.rows[:3])
+        by = found.objective
+        name = {"time": "time_seconds", "rounds": "rounds"}[by]
+        hubs, local, oracle = (float(getattr(row, name)) for row in found.rows[:3])
         near, text = abs(oracle / hubs - 1) < 0.05, found.verdict.text
         assert ("EL-Oracle takes" in text) == (oracle < 1.05 * hubs)
         assert ("a tie within 5 %" in text) == near
-        assert (found.verdict.status == "toss-up") == (abs(local / hubs - 1) < 0.05)
-        assert not near or f"EL-Oracle takes {two(oracle / hubs)}x the hubs' time, a tie" in text
+        # 5 % more, or less by no more than the bounds are off by on record (docs/hubs.md)
+        assert (found.verdict.status == "toss-up") == (1 / 1.31 < local / hubs < 1.05)
+        assert not near or f"EL-Oracle takes {two(oracle / hubs)}x the hubs' {by}, a tie" in text
         seen |= {near, found.verdict.status}
     assert {True, False, "best", "toss-up"} <= seen
     changed = " ".join(str(planner.hubs(nodes=40, edges=200)).partition("Changes")[2].split())
@@ -635,6 +656,6 @@ def test_what_runs_found_against_the_advice_is_its_evidence(plan) -> None:
     assert "weak: judged by the nodes' own models, hubs beat EL-Local in 12 of 12 equal-edge runs " in said
     assert f"(here {edges:g} against {30 * sent})" in said
     assert f" EL-Local, to {sent} others " in said and " FedAvg, trusted, link shared " in said
-    assert f"Next hfl-plan pilot HOOK.py --systems trees,hsl,gossip --edges {edges:g}" in said
+    assert f"Next hfl-plan pilot HOOK.py --systems trees,hsl,gossip --edges {30 * sent}" in said
     fewer = " ".join(plan("hubs", "--nodes", "40", "--edges", "300", "--per-node", "8", "-H", "inter")[1].split())
     assert fewer.startswith("Use EL-Local in place of hubs") and "Evidence fair: " in fewer  # as in runs
