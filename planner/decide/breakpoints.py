@@ -3,9 +3,9 @@
 The answer at a value of an input is the set of topologies within the resolution of the best, or nobody where the target
 is not reached. Of four methods to follow an input, the first that applies is taken:
 
-* ``solved``: without stragglers the seconds of a round are affine in a rate's inverse, a latency, a step time and a
-  size, between known bends, and rounds do not depend on these. Where devices stay away they are convex in it, as sums
-  of the longest of such times weighted by chances, so that three points on a line show a line. Every crossing of two
+* ``solved``: the seconds of a round are affine in a rate's inverse, a latency, a step time and a size, between known
+  bends, and rounds do not depend on these. With stragglers that share a link, and where devices stay away, they are
+  convex in it, as means of the longest of such times, so that three points on a line show a line. Every crossing of two
   totals, and of one with the edge of another's ties, is the root of a linear equation; between two neighbouring roots
   nothing changes.
 * ``counted``: every whole number of the range is looked at.
@@ -31,7 +31,17 @@ from numpy.typing import NDArray
 
 from hflbounds.evaluate.compare import SAME
 from planner.cost.round import CostError
-from planner.decide.parameters import LARGEST_DRAWN, Input, Perturbed, as_run, is_drawn, is_quick, size_drawn
+from planner.decide.parameters import (
+    LARGEST_DRAWN,
+    STRAIGHT,
+    Input,
+    Perturbed,
+    as_run,
+    is_drawn,
+    is_quick,
+    size_drawn,
+    straight_line,
+)
 from planner.io.parts import Part, field
 from planner.predict.question import Question
 from planner.scenario.fields import CLOCKED, LARGEST_COUNT, Objective
@@ -150,7 +160,7 @@ def nearest(
     walk = _Walk(each, question, objective, tuple(question.topologies), frozenset(first), 0.0, QUICK)
     drawn = is_drawn(question)
     dear = drawn or question.partly_available or each.whole or question.predictor.guarantees
-    solved = walk.solved(*walk.range()) if each.value and each.timed and not drawn else None
+    solved = walk.solved(*walk.range()) if each.value and each.timed else None
     seen = walk.scanned() if solved is None else solved
     line = None
     for side in (-1, 1):
@@ -229,7 +239,7 @@ class _Walk:
         drawn = self.objective in CLOCKED and is_drawn(self.question) and (each.timed or each.whole)
         if each.whole:
             return self.counted(low, high, drawn)
-        if each.timed and not drawn and (solved := self.solved(low, high)) is not None:
+        if each.timed and (solved := self.solved(low, high)) is not None:
             return solved
         if not (why := self.unenclosed()):
             if (enclosed := self.enclosed(low, high, drawn)) is not None:
@@ -272,7 +282,7 @@ class _Walk:
             finite: Truths = np.asarray(np.isfinite(here).all(axis=1))
             if not np.array_equal(finite, np.isfinite(here).any(axis=1)):
                 return None
-            fitted = _line(three**power, np.where(finite[:, None], here, 0.0), 1e-10)
+            fitted = straight_line(three**power, np.where(finite[:, None], here, 0.0), STRAIGHT)
             if fitted is None:
                 return None
             base, slope = fitted
@@ -568,15 +578,6 @@ class _Walk:
         if side > 0:
             return list(zip(starts, ends, keys, strict=True))
         return list(zip(ends, starts, keys, strict=True))[::-1]
-
-
-def _line(x: Array, totals: Array, tolerance: float) -> tuple[Array, Array] | None:
-    """Base and slope of the lines through totals at three points; None where one is not straight."""
-    slope = (totals[:, 2] - totals[:, 0]) / (x[2] - x[0])
-    least = int(np.argmin(x))
-    base = totals[:, least] - slope * x[least]
-    straight = np.abs(base + slope * x[1] - totals[:, 1]) <= tolerance * totals[:, 1]
-    return (base, slope) if straight.all() else None
 
 
 def _merged(parts: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:

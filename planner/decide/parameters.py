@@ -77,6 +77,8 @@ def _one_word(text: str) -> str:
 
 FRACTION = 1e-6  # of a round that is not run, where whole rounds are equal
 LARGEST_DRAWN = 2_000  # clients times group rounds; beyond it random compute times are not drawn again to look around
+FEW_TIMES = 6  # values at most at which a round is timed for each
+STRAIGHT = 1e-10  # relative distance from a line of what is on it
 FEW = 64  # whole numbers at most whose rounds are timed one by one; beyond, the clock is affine in a count
 
 
@@ -117,7 +119,7 @@ class Input:
     whole: bool = False  # whether it counts things
     timed: bool = False  # whether it moves the clock and who comes, and no count of rounds where everyone does
     scale: float = 1.0  # what is near, where the value is 0
-    # without stragglers the time of a round is affine in this power of the value, between ``bends``; 0: in none
+    # the time of a round mostly is affine in this power of the value, between ``bends``; 0: in none
     power: int = 1
     bends: tuple[float, ...] = ()  # where it is not smooth
     least: float = 0.0  # least, most: the ends of what there is
@@ -149,15 +151,45 @@ class Input:
         start = Perturbed(question)
         if self.timed:
             moved = [self.apply(start, float(x)).question for x in at]
-            prices = np.array([[q.price(t, objective) for t in topologies] for q in moved]).T
-            every = [q.rounds() for q in moved] if question.partly_available else [question.rounds()]
-            return np.asarray(as_run(np.array([[float(rounds[t]) for rounds in every] for t in topologies])) * prices)
+            prices = np.array([self.along(at, [partial(q.price, t, objective) for q in moved]) for t in topologies])
+            come = {q.availability for q in moved}
+            every = moved if any(one and (one.hurried or len(come) > 1) for one in come) else [question]
+            needed = [q.rounds() for q in every]
+            return np.asarray(as_run(np.array([[float(rounds[t]) for rounds in needed] for t in topologies])) * prices)
         there = self.apply(start, at)
         found = there.rounds()
         counted = as_run(np.stack([np.broadcast_to(found[t], at.shape) for t in topologies]))
         if not self.whole:
             return np.asarray(counted * np.array([[question.price(t, objective)] for t in topologies]))
         return np.asarray(counted * np.stack([_prices(there, objective, t, at) for t in topologies]))
+
+    def along(self, at: Array, prices: Sequence[Callable[[], float]]) -> Array:
+        """What a round costs at each of some values, read off a line where three of them between bends are on one.
+
+        Of a largest of lines, as of a part of one over another, three points are on a line only where all between are;
+        to the tolerance of `STRAIGHT` there, and a hundred times that at the ends of a scan over six decades.
+        """
+        found = np.empty(len(at))
+        stretch = np.searchsorted(np.sort(self.bends), at)
+        for part in (np.flatnonzero(stretch == i).tolist() for i in range(len(self.bends) + 1)):
+            if self.power and len(part) > FEW_TIMES:
+                few = [part[0], part[len(part) // 3], part[-1]]
+                found[few] = [prices[i]() for i in few]
+                fitted = straight_line(at[few] ** self.power, found[None, few], STRAIGHT)
+                if fitted is not None:
+                    found[part] = fitted[0] + fitted[1] * at[part] ** self.power
+                    continue
+            found[part] = [prices[i]() for i in part]
+        return found
+
+
+def straight_line(x: Array, totals: Array, tolerance: float) -> tuple[Array, Array] | None:
+    """Base and slope of the lines through totals at three points; None where one is not straight."""
+    slope = (totals[:, 2] - totals[:, 0]) / (x[2] - x[0])
+    least = int(np.argmin(x))
+    base = totals[:, least] - slope * x[least]
+    straight = np.abs(base + slope * x[1] - totals[:, 1]) <= tolerance * totals[:, 1]
+    return (base, slope) if straight.all() else None
 
 
 def as_run(rounds: Array) -> Array:

@@ -37,6 +37,11 @@ class Availability:
     patience: float = field(default=PATIENCE, kw_only=True)
     quorum: float | None = None  # least share of its endpoints that a star needs under ``fail``; None for one endpoint
 
+    @property
+    def hurried(self) -> bool:
+        """Whether who comes depends on how long a turn takes."""
+        return self.mtbf is not None or self.policy == "timeout"
+
     def steady(self, compute: Compute) -> bool:
         """Whether everyone always comes, and nobody is waited for in vain."""
         cut = self.policy == "timeout" and (self.timeout is not None or compute.random)

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections import Counter
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -154,7 +155,8 @@ def check_against(found: Walked, question: Question, told: Scenario, first: tupl
     Values within the promised resolution of an end of a stretch are passed over. Returns how many were not.
     """
     among = tuple(question.topologies)
-    totals = found.input.totals(question, told.objective, among, at)
+    parts = np.split(at, len(at)) if found.input.timed else [at]  # one by one, as many at once may be read off lines
+    totals = np.concatenate([found.input.totals(question, told.objective, among, one) for one in parts], axis=1)
     tied = answers(np.where(np.isfinite(totals), totals, np.inf), told.resolution)
     edges = [s.low for s in found.line.stretches[1:]]
     room = max(FINE, found.line.unseen)
@@ -243,8 +245,8 @@ def test_a_model_size_is_solved_for_as_by_hand() -> None:
 @pytest.mark.parametrize("name", ["client_link.up", "client_link.down", "server_link.up", "model_size", "step_time"])
 @pytest.mark.parametrize("hop", ["direct", "relayed"])
 def test_what_is_solved_is_what_a_dense_grid_shows(name: str, hop: str) -> None:
-    for sharing in ("per-client", "per-server"):
-        found, question, told, first = line(name, **SITE, hop=hop, sharing=sharing)
+    for sharing, straggler in (("per-client", "none"), ("per-server", "none"), ("per-client", "exponential:0.5")):
+        found, question, told, first = line(name, **SITE, hop=hop, sharing=sharing, straggler=straggler)
         assert found.line.method == "solved"
         assert found.line.unseen == 0
         assert check_against(found, question, told, first, np.geomspace(found.line.low, found.line.high, 301)) > 290
@@ -264,6 +266,24 @@ def test_where_devices_stay_away_the_clock_is_solved_too(name: str, policy: str)
     assert (found.below or found.above) or (name, policy) == ("server_link.down", "skip")
     if policy == "skip" and name == "step_time":
         assert line(name, **away, detect="10s")[0].line.method == "looked at"
+
+
+@pytest.mark.parametrize("policy", ["fail", "skip", "timeout"])
+@pytest.mark.parametrize("straggler", ["none", "lognormal:0.5"])
+def test_prices_that_are_read_off_a_line_are_those_of_each_value(straggler: str, policy: str) -> None:
+    """Where a scan asks for many at once, three on a line stand for all; each alone is timed."""
+    given = {**SITE, "hop": "direct", "available": "0.95", "policy": policy, "straggler": straggler}
+    _, question, _ = asked(**given)
+    among, straight = tuple(question.topologies), 0
+    for each in (each for each in inputs(question, "time").values() if each.timed and each.power):
+        at = each.value * 10.0 ** np.linspace(-2, 2, 17)
+        alone = [each.totals(question, "time", among, one) for one in np.split(at, len(at))]
+        assert each.totals(question, "time", among, at) == pytest.approx(np.concatenate(alone, axis=1), rel=1e-8)
+        seen = itertools.count()
+        prices = [partial(lambda total, seen: (next(seen), total)[1], 3.0 + x**each.power, seen) for x in at]
+        assert each.along(at, prices) == pytest.approx(3.0 + at**each.power, rel=1e-12)
+        straight += next(seen) < len(at)
+    assert straight == 10  # each knows its power and its bends
 
 
 def test_the_bend_of_a_direct_hop_is_no_place_to_miss_a_change() -> None:
@@ -803,12 +823,13 @@ def test_from_a_deviation_of_zero_there_is_no_ratio_but_a_range() -> None:
 
 
 def test_stragglers_are_drawn_or_it_is_said_that_they_are_not() -> None:
-    drawn = flip(scenario(**SITE, straggler="lognormal:0.5"), only=("client_link.up", "G", "zeta"))
-    assert {each.parameter: each.method for each in drawn.flip.lines} == {
-        "client_link.up": "enclosed",
-        "G": "looked at",
-        "zeta": "enclosed",
-    }
+    for sharing, method in (("per-client", "solved"), ("per-server", "enclosed")):  # where transfers wait for others
+        drawn = flip(scenario(**SITE, straggler="lognormal:0.5", sharing=sharing), only=("client_link.up", "G", "zeta"))
+        assert {each.parameter: each.method for each in drawn.flip.lines} == {
+            "client_link.up": method,
+            "G": "looked at",
+            "zeta": "enclosed",
+        }
     large = {**SITE, "G": 100, "M": 100}
     left = flip(scenario(**large, straggler="lognormal:0.5"), only=("client_link.up", "zeta"))
     assert [each.parameter for each in left.flip.lines] == ["zeta"]
