@@ -25,6 +25,7 @@ from planner.scenario.written import Written
 if TYPE_CHECKING:
     from planner.data.fleet import Listed
     from planner.data.pilot import Fleet, Pilot
+    from planner.io.csv_rows import Floats
     from planner.scenario.members import Members, Weights
 
 Table = dict[str, Known]
@@ -677,13 +678,10 @@ def _link(written: Written, name: str, known: Table) -> Link:
     return Link(**parts)
 
 
-def _mean_step(listed: Listed, of_all: Known) -> Known:
-    """Give the mean time of a local step of all clients, where a list says that of some."""
-    from planner.scenario.members import steps
-
-    own = steps(listed, float(of_all.value or 0.0))
-    note = f"by {listed.source}: {format_duration(own.min())} to {format_duration(own.max())}, the mean of all clients"
-    return Known(float(own.mean()), "given", "s", note if own.min() < own.max() else f"by {listed.source}")
+def mean_step(own: Floats, source: str) -> Known:
+    """Give the mean time of a local step of all clients [s], where a list says that of some."""
+    note = f"by {source}: {format_duration(own.min())} to {format_duration(own.max())}, the mean of all clients"
+    return Known(float(own.mean()), "given", "s", note if own.min() < own.max() else f"by {source}")
 
 
 def _footprint(written: Written) -> bool:
@@ -735,7 +733,10 @@ def _compute(written: Written, known: Table) -> Compute:
     """Resolve how long a local step takes, and how unevenly."""
     known["step_time"] = Known.of(written.get("compute.step_time"), STEP, "a guess; measure one local step", unit="s")
     if written.listed is not None and written.listed.step_time is not None:
-        known["step_time"] = _mean_step(written.listed, known["step_time"])
+        from planner.scenario.members import steps
+
+        own = steps(written.listed, float(known["step_time"].value or 0.0))
+        known["step_time"] = mean_step(own, written.listed.source)
     given: Straggler | None = written.get("compute.straggler")
     straggler = given or Straggler()
     known["straggler"] = Known(str(straggler), "given" if given else "default")

@@ -24,6 +24,7 @@ from planner.network.underlay import Indices, LatencyModel, Underlay
 from planner.predict.question import Question as Asked
 from planner.predict.question import ask, with_default_order
 from planner.scenario.resolve import Scenario, Spoken
+from planner.scenario.sections import mean_step
 from planner.scenario.units import parse_rate
 
 USED: Final = ("model_size", "step_time", "K", "P", "R", "zeta", "delta", "sigma", "L", "A")
@@ -75,6 +76,7 @@ class Question:
     patterns: tuple[str, ...] | None  # of the tiers that are asked about; None for all
     server: int | None  # server, group_servers: places that are kept; None where the best are looked for
     group_servers: Indices | None
+    step: float  # time of a local step of a client whose own is not listed [s]
 
     @property
     def passes(self) -> int:
@@ -136,7 +138,13 @@ def pose(wanted: Wanted, config: Path | None, said: Spoken) -> Question:
     if scenario.compute.straggler.kind != "none":
         raise ScenarioError("--straggler: rounds on a network are those of clients at their mean. Leave it out.")
     step, local = float(scenario.compute.step_time), int(scenario.number("K"))
-    sites = replace(sites, work=local * np.where(np.isnan(sites.work), step, sites.work))  # NaN: its own is not listed
+    unlisted = np.isnan(sites.work)
+    own = np.where(unlisted, step, sites.work)
+    sites = replace(sites, work=local * own)
+    if wanted.fleet is not None and not unlisted.all():
+        known = mean_step(own, wanted.fleet.name)
+        compute = replace(scenario.compute, step_time=float(own.mean()))
+        scenario = replace(scenario, compute=compute, known={**scenario.known, "step_time": known})
     patterns = None if wanted.tiers is None else _patterns(wanted.tiers, len(sites.groups) > 1)
     server = None if wanted.server is None else network.index(wanted.server, "--server")
     ends = None
@@ -145,7 +153,7 @@ def pose(wanted: Wanted, config: Path | None, said: Spoken) -> Question:
             raise ScenarioError("--group-servers: the fleet has no groups. Add the column group to --fleet.")
         ends = read_places(wanted.group_servers, network, sites.groups)
     bits = 8 * scenario.number("model_size")
-    return Question(network, sites, Transfers(network, bits), scenario, patterns, server, ends)
+    return Question(network, sites, Transfers(network, bits), scenario, patterns, server, ends, step)
 
 
 def framed(config: Path | None, said: Spoken, sites: Sites) -> Scenario:

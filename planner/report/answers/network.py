@@ -13,7 +13,7 @@ from planner.families.sited.answer import Grouping, Ordered, Plan, Tree, Waits, 
 from planner.families.sited.question import USED, Question
 from planner.io.csv_rows import csv_text
 from planner.io.listings import Listing, listing
-from planner.io.wording import LISTED, counted, join, join_with_limit, percent, shortened, two
+from planner.io.wording import counted, join, join_with_limit, percent, shortened, two
 from planner.network.sites import Sites
 from planner.network.trees import Layout
 from planner.report.document import Cell, Column, Section, Table
@@ -23,6 +23,7 @@ from planner.scenario.units import format_duration
 
 LEAST = 0.005  # share below which nothing is gained
 SHOWN = 12  # rows of all tables on a page
+NAMED = 6  # topologies of a toss-up that are named: all trees of up to two tiers
 TREES = (
     Column("topology"),
     Column("server"),
@@ -55,10 +56,13 @@ def places(question: Question, found: list[Tree], asks: str = "... --layout plac
         }
         for one in found
     ]
-    return _document(question, "place", _placed(question, found), data, [table], next=[asks] * bool(asks))
+    level = undecided(question, found)
+    said = _placed(question, found, level)
+    named = ["-".join(one.patterns) for one in level]
+    return _document(question, "place", said, data, [table], best=named, next=[asks] * bool(asks))
 
 
-def _placed(question: Question, found: list[Tree]) -> str:
+def _placed(question: Question, found: list[Tree], level: list[Tree]) -> str:
     best, names = found[0], question.network.places
     where, others = names[best.best.layout.server], best.as_good.tolist()
     if len(others) == 1:
@@ -66,7 +70,6 @@ def _placed(question: Question, found: list[Tree]) -> str:
     elif others:
         every = len(others) == len(names) - 1
         where += " or any other place" if every else f" or {len(others)} places as good"
-    level = undecided(question, found)
     begin = f"Toss-up for time: {_any_of(one.title for one in level)}. First:" if len(level) > 1 else "Least time:"
     said = f"{begin} {best.title} with the server at {where}, {format_duration(best.best.round.seconds)} a round"
     if best.saves is None or best.given is None:
@@ -80,7 +83,7 @@ def _placed(question: Question, found: list[Tree]) -> str:
 
 def _any_of(titles: Iterable[str]) -> str:
     named = [title.partition(",")[0] for title in titles]
-    return f"any of {len(named)} topologies" if len(named) > LISTED else f"{', '.join(named[:-1])} or {named[-1]}"
+    return f"any of {len(named)} topologies" if len(named) > NAMED else f"{', '.join(named[:-1])} or {named[-1]}"
 
 
 def _tree(question: Question, one: Tree) -> tuple[Cell, ...]:
@@ -108,7 +111,7 @@ def layout_as_csv(question: Question, tree: Tree) -> str:
     """Write a placement as a fleet that is read again: clients of a group in the order of their ring."""
     sites, places = question.sites, question.network.places
     steps = sites.work / question.scenario.number("K")
-    own = not np.allclose(steps, question.scenario.compute.step_time, rtol=1e-12, atol=0)
+    own = not np.allclose(steps, question.step, rtol=1e-12, atol=0)
     rows = (
         (
             sites.clients[i], sites.groups[int(sites.group[i])], places[int(sites.at[i])], f"{sites.samples[i]:.12g}",
@@ -287,6 +290,7 @@ def _document(
     found: Sequence[Mapping[str, Any]],
     tables: Sequence[Table],
     *notes: str,
+    best: Sequence[str] = (),
     next: Sequence[str] = (),
     **own: Any,
 ) -> Listing:
@@ -297,7 +301,10 @@ def _document(
     used = [name for name in USED if section != "groups" or name not in ("zeta", "delta")]  # groups: by label counts
     values = {name: one for name, one in known_values(question.scenario).items() if name in used}
     told = defaults(question.scenario, used)
-    answer = listing("network", text, own, found, scenario=values, assumptions=told, next=next)
+    status = "measured" if not best else "best" if len(best) == 1 else "toss-up"
+    answer = listing(
+        "network", text, own, found, scenario=values, assumptions=told, next=next, status=status, best=best
+    )
     most = SHOWN // len(tables)
     longer = [one for one in tables if len(one.rows) > most]
     whole = [Section(f"table-{i}", one.label, (replace(one, label=""),)) for i, one in enumerate(longer, 1)]

@@ -94,10 +94,18 @@ def test_a_layout_keeps_the_steps_of_its_clients(plan, tmp_path: Path) -> None:
     again = json.loads(plan(*words, "--fleet", str(best))[1])
     assert again["rows"][0]["seconds_per_round"] == pytest.approx(first["rows"][0]["seconds_per_round"], rel=1e-9)
     assert first["rows"][0]["seconds_per_round"] > 7 * (2 + 9)
+    assert (first["verdict"]["status"], first["verdict"]["best"]) == ("best", ["ring-ring"])
     steps = {row["client"]: row["step_time"] for row in csv.DictReader(best.read_text().splitlines())}
     assert steps == {"c0": "2s", "c1": "0.1s", "c2": "0.1s", "c3": "9s"}
     _, out, _ = plan(*words[:5], "--fleet", str(fleet), "--explain", "notes")
     assert "a group is its whole path" in " ".join(out.split())
+    # what all clients list is not assumed, and its mean is what draws of other inputs start from
+    rows = [f"c{i},{'xy'[i % 2]},{'ABCD'[i]},{1 + i}s" for i in range(4)]
+    fleet.write_text("\n".join(["client,group,node,step_time", *rows]))
+    for asked in (words[:5], ("recommend", "--network", str(network), "-H", "both")):
+        found = json.loads(plan(*asked, "--fleet" if asked == words[:5] else "--sites", str(fleet), "--json")[1])
+        assert "step_time" not in {one["key"] for one in found["assumptions"]}
+        assert found["scenario"]["step_time"]["value"] == (1 + 2 + 3 + 4) / 4
     rows = [f"c{i},{'xy'[i % 2]},{'ABCD'[i]},2s" for i in range(4)]
     fleet.write_text("\n".join(["client,group,node,step_time", *rows]))
     kept = (*words, "--fleet", str(fleet), "--layout", str(best), "--force")
