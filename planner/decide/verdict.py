@@ -528,7 +528,10 @@ def _is_one_algorithm(question: Question, topology: str, pattern: str) -> bool:
 
 
 def without_servers(baseline: Faster, scenario: Scenario, objective: Objective) -> str:
-    """Say what a baseline takes, and whether to use it: ``FedAvg takes 0.75x the time: use it unless ...``."""
+    """Say what a baseline takes, and whether to use it: ``FedAvg takes 0.75x the time: use it unless ...``.
+
+    Where links of servers decide, there is no second advice beside that of the topology.
+    """
     name, _, buffer = baseline.title.partition(BUFFER)
     name = called(name) + f" with buffer {buffer}" * bool(buffer)
     differ = any(scenario.known[tier.deviation].value for tier in tier_symbols(scenario.depth)[:-1])
@@ -540,11 +543,12 @@ def without_servers(baseline: Faster, scenario: Scenario, objective: Objective) 
     as_much = round(abs(baseline.ratio - 1), 2) <= scenario.resolution
     takes = f"takes {'as much' if as_much else f'{times(baseline.ratio)} the'} {objective}"
     if baseline.through is not None:
+        if not baseline.advised:
+            over = f"if clients' links reach the top, {times(baseline.through)} over servers' links"
+            return f"Without {servers} {name} {takes} {over}."
         takes += f" over own links, {times(baseline.through)} over those of {servers}"
-        if baseline.ratio < 1 < baseline.through and not as_much:
-            return f"{name} {takes}: use it over own links."
     if as_much:
-        return f"{name} {takes}{'.' if baseline.through is not None else f': {servers} save none.'}"
+        return f"{name} {takes}: {servers} save none."
     if baseline.advised:
         why, do = (", within the predictor's error", "try") if baseline.within_error else ("", "use")
         why = " in as many rounds" if baseline.same_rounds and baseline.through is None else why

@@ -112,7 +112,7 @@ def test_what_clients_send_over_servers_links_is_paid_there_too(objective: str) 
     baseline = answer.verdict.baseline
     assert baseline is not None and not baseline.advised
     assert baseline.through == pytest.approx(rounds * whole / least, rel=0.01)
-    assert f", {times(baseline.through)} over those of group servers: use it over own links." in answer.verdict.text
+    assert f" reach the top, {times(baseline.through)} over servers' links." in answer.verdict.text
 
 
 def test_without_servers_clients_of_a_group_still_share_its_link() -> None:

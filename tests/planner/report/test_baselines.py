@@ -77,8 +77,8 @@ def test_slow_links_of_servers_are_no_advice_for_one_tier_which_may_not_go_aroun
     assert not answer.verdict.baseline.advised
     assert answer.verdict.baseline.ratio < 1 < through
     said = (
-        f"FedAvg takes {times(answer.verdict.baseline.ratio)} the time over own links, "
-        f"{times(through)} over those of group servers: use it over own links."
+        f"Without group servers FedAvg takes {times(answer.verdict.baseline.ratio)} the time if clients' links "
+        f"reach the top, {times(through)} over servers' links."
     )
     assert said in answer.verdict.text
     [row] = [row for row in document(answer).table.texts() if row[0] == "FedAvg, 1 tier"]
@@ -269,7 +269,7 @@ def test_a_toss_up_has_advice_where_one_tier_takes_less_than_all_that_tie(tiers:
     assert all(answer.row("fedavg").time_seconds < row.time_seconds for row in tied)
     ratio = times(answer.row("fedavg").time_seconds / min(row.time_seconds for row in tied))
     over = times(answer.verdict.baseline.through)
-    said = f"FedAvg takes {ratio} the time over own links, {over} over those of {servers}: use it over own links."
+    said = f"Without {servers} FedAvg takes {ratio} the time if clients' links reach the top, {over} over "
     assert said in answer.verdict.text
 
 
@@ -333,7 +333,7 @@ def test_whether_one_tier_takes_as_much_is_judged_by_the_digits_that_are_shown(s
     ratio = answer.row("fedavg").time_seconds / answer.row("star-star").time_seconds
     assert times(ratio) == printed
     assert (0.978 < ratio < 1 / 1.02, 1 / 1.02 < ratio < 0.985) == (step_time == "0.4s", step_time == "0.7s")
-    assert ("FedAvg takes as much time over own links" in answer.verdict.text) == (printed == "0.98x")
+    assert ("FedAvg takes as much time if clients' links" in answer.verdict.text) == (printed == "0.98x")
     assert f"FedAvg takes {printed} the time" in answer.verdict.text or printed == "0.98x"
 
 
