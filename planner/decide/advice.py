@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from hflbounds.topology import tier_symbols
 from planner.decide import participation, settings
-from planner.decide.explain import by_samples
+from planner.decide.explain import by_samples, unknown
 from planner.decide.recommendation import SHARING, Uncertainty
 from planner.decide.settings import DETECT, ON_FAILURE, POLICY, TIMEOUT, could_be_controlled, in_turns, is_open
 from planner.io import frames
@@ -14,6 +14,7 @@ from planner.io.answers import Assumption, NextStep, Sensitivity, Verdict
 from planner.io.wording import a_group, input_words, percent
 from planner.predict.evidence import orderings
 from planner.predict.question import Question, ceil_rounds
+from planner.scenario.footprint import PRESETS
 from planner.scenario.resolve import Scenario
 
 UNASKED = {"R", "tiers", "scatter", "fading", "decay", "target", "L"}  # of the target, or without effect on a ranking
@@ -41,6 +42,7 @@ FIRST: Mapping[str, str] = {  # what is said of these in any case, before what v
     "access": "how fast the links of places to their network are",
 }
 LINK_SHARING = ("--link-sharing", "per-client|per-server")
+DEVICE = ("--device", "|".join(PRESETS["device"]))
 RACED = 2  # local steps of a pilot that is asked for none
 LITTLE = 0.1  # a total Sobol index below it is not worth a question
 
@@ -101,6 +103,8 @@ def steps(
         or any(one.parameter == SHARING and is_open(SHARING, scenario) for one in changes)
     ):
         yield ask_sharing(scenario)
+    if "training" in unknown(question, scenario.objective):
+        yield NextStep(argv=DEVICE, why="What do devices draw?", asks=True)
     if why := settings.asks_policy(question, scenario, next(iter(verdict.best), question.reference), changes):
         yield ask_policy(scenario, why)
     if any(one.parameter == DETECT and not set(verdict.best) <= set(one.best_beyond) for one in changes):
@@ -192,13 +196,13 @@ def _asked(scenario: Scenario, how_sure: Uncertainty | None, narrowed: Sequence[
             why = f"How large is {input_words(drawn_name, scenario.tier_names)} of your model?{stays}"
             yield NextStep(argv=ESTIMATE, why=why, asks=True)
             continue
-        for unknown, why, argv in QUESTIONS:
-            of_it = any(name == one or (one.endswith(".") and name.startswith(one)) for one in unknown)
+        for names, why, argv in QUESTIONS:
+            of_it = any(name == one or (one.endswith(".") and name.startswith(one)) for one in names)
             if not of_it:
                 continue
             if share >= LITTLE and why not in said:
                 said.add(why)
-                if unknown == OF_LOSS:  # their product is drawn
+                if names == OF_LOSS:  # their product is drawn
                     why = LEFT.get(tuple(name for name in ("L", "A") if scenario.known[name].origin != "given"), why)
                 file = "COUNTS.csv" if scenario.counts.startswith(frames.MARK) else scenario.counts or "COUNTS.csv"
                 yield NextStep(argv=tuple(file if one == "COUNTS.csv" else one for one in argv), why=why, asks=True)

@@ -91,9 +91,8 @@ def about_shares(question: Question, scenario: Scenario) -> list[str]:
 
 def about_footprint(question: Question, *objectives: Objective) -> list[str]:
     """Name what energy, carbon or money leave out, for want of a number or a price."""
-    footprint, rates = question.of_a_round(question.reference).footprint, question.rates
-    short = [one for one in objectives if one in FOOTPRINT and (one != "money" or "kwh" in (rates or {}))]
-    left = footprint.unknown if footprint and short else ()
+    short = [one for one in objectives if unknown(question, one)]
+    left = unknown(question, short[0]) if short else ()
     unpriced = _unpriced(question) if "money" in objectives else []
     if not left:
         return unpriced
@@ -106,6 +105,14 @@ def about_footprint(question: Question, *objectives: Objective) -> list[str]:
     what, ways = (join([parts[part][i] for part in left]) for i in (0, 1))
     said = [f"{one.capitalize()} leaves out {what}: no number is known. Give {device}--set {ways}." for one in short]
     return [*said, *unpriced]
+
+
+def unknown(question: Question, objective: Objective) -> tuple[str, ...]:
+    """Parts of a round of which an objective needs what they draw, and nobody said: training, waiting, network."""
+    if objective not in FOOTPRINT or (objective == "money" and "kwh" not in (question.rates or {})):
+        return ()
+    footprint = question.of_a_round(question.reference).footprint
+    return tuple(footprint.unknown) if footprint else ()
 
 
 def _unpriced(question: Question) -> list[str]:

@@ -14,7 +14,7 @@ from functools import cached_property
 from hflbounds.evaluate.compare import SAME, ties
 from hflbounds.topology import tier_symbols
 from planner.decide.clocked import BUFFER, Clocked
-from planner.decide.explain import by_samples
+from planner.decide.explain import by_samples, unknown
 from planner.decide.recommendation import SHARING
 from planner.decide.single_tier import SINGLE, Baseline, called
 from planner.decide.uncertainty.distributions import at_ends
@@ -75,10 +75,14 @@ class Standing:
 
     @cached_property
     def confidence(self) -> float | None:
-        """Probability that the first is within 2 % of the best; None where no record says, or goes as far."""
+        """Probability that the first is within 2 % of the best; None where no record says, or goes as far.
+
+        None too where devices draw energy that nobody said, and the objective leaves it out.
+        """
         found = self.judged.probability
         beyond = (predictor_record.beyond, predictor_record.beyond_sizes, predictor_record.differ_more)
-        if found is None or any(one(self.question) for one in beyond):
+        left_out = "training" in unknown(self.question, self.objective)
+        if found is None or left_out or any(one(self.question) for one in beyond):
             return None
         return min(found, predictor_record.CERTAIN)
 

@@ -134,6 +134,24 @@ def test_a_listed_fleet_takes_what_its_clients_take(tmp_path: Any) -> None:
     assert row.energy_joules == pytest.approx(row.rounds * joules, rel=1e-9)
 
 
+def test_what_devices_draw_is_asked_for_first_and_no_confidence_stands_on_energy_without_it() -> None:
+    """A topology was named with 92 %, and another led once the device was given, which nothing asked for."""
+    posed = {
+        "G": 15,
+        "M": 40,
+        "heterogeneity": "intra",
+        "objective": "energy",
+        "uplink": "12Mbit/s",
+        "link_sharing": "per-client",
+    }
+    left_out, whole = planner.recommend(**posed), planner.recommend(**posed, device="raspberry-pi-4")
+    assert left_out.verdict.confidence is None and "Confidence" not in left_out.verdict.text
+    [first, *_] = [one for one in left_out.next if one.asks]
+    assert first.argv == ("--device", "phone|raspberry-pi-4")
+    assert whole.verdict.best != left_out.verdict.best
+    assert all(one.argv[0] != "--device" for one in whole.next)
+
+
 def test_flips_of_energy_are_flips(tmp_path: Any) -> None:
     answer = planner.recommend(scenario("energy", 256))
     moved = [one for one in answer.sensitivity if one.break_even is not None and one.parameter == "K"]
