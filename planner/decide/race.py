@@ -153,8 +153,7 @@ class _Board:
         if name in self.times:
             half = _half(ends) if n > 1 else math.inf
         else:
-            spread = float(np.std([*ends, self._tuned(name)[1][-1]], ddof=1))
-            half = student(LEVEL, n) * spread * math.sqrt(1 + 1 / n) / 2  # of the mean of one and the mean of n
+            half = _half_of_both(ends, self._tuned(name)[1][-1])
         if not math.isfinite(half):
             return data.Interval(value=self.shown(mean))
         least, most = 0.0 if ends.min() >= 0 else -math.inf, 1.0 if self.quantity == "error" else math.inf
@@ -301,9 +300,8 @@ class _Board:
         beside = {name: own for name, own in waiting.items() if np.isfinite(own).all()}
         ahead = tuple(name for name, own in beside.items() if self._leads(own, fine[first]))
         if len(level) > 1:
-            by = fine[level[1]][:, -1] - fine[first][:, -1]
-            low, high = _interval(by)
-            lead, ratio = data.Interval(value=float(by.mean()), low=low, high=high), self._longer(first, level[1])
+            level.sort(key=lambda name: float(self._mean(name)[-1]))  # as the table has them
+            lead, ratio = self._lead(*level[:2]), self._longer(*level[:2])
             return data.Verdict(status="toss-up", best=level, ahead=ahead, lead=lead, ratio=ratio)
         others = np.stack([means[name] for name in order[1:]]) if order[1:] else np.full((1, self.rounds + 1), math.inf)
         behind = np.flatnonzero(means[first][1:] >= others[:, 1:].min(0))
@@ -337,6 +335,13 @@ class _Board:
         way = self.course.start - float(first[:, -1].mean())
         low, _ = _interval(ahead)
         return float(ahead.mean()) > TIE * way and (low is None or low > 0)
+
+    def _lead(self, first: str, name: str) -> data.Interval:
+        """How much more another tree ends with, over all seeds as ends are."""
+        value = float(self._mean(name)[-1] - self._mean(first)[-1])
+        fresh = self.curves[name][:, -1] - self.curves[first][:, -1]
+        half = _half_of_both(fresh, self._tuned(name)[1][-1] - self._tuned(first)[1][-1])
+        return data.Interval(value=value, low=value - half, high=value + half)
 
     def _sooner(self, first: str, name: str) -> bool:
         """Whether that ratio is above 1 with all of its interval, or the other never comes there."""
@@ -377,6 +382,12 @@ def _interval(values: Curves) -> tuple[float | None, float | None]:
 def _half(values: Curves) -> float:
     """Half the interval of a mean, from the spread of at least two values."""
     return student(LEVEL, len(values) - 1) * float(np.std(values, ddof=1)) / math.sqrt(len(values))
+
+
+def _half_of_both(fresh: Curves, tuned: float) -> float:
+    """Half the interval of a mean of one seed, which rates were chosen with, and of the mean of fresh ones."""
+    n = len(fresh)
+    return student(LEVEL, n) * float(np.std([*fresh, tuned], ddof=1)) * math.sqrt(1 + 1 / n) / 2
 
 
 def _listed(curves: Curves) -> list[list[float | None]]:

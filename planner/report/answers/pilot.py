@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ BEST = {"accuracy": 1.0}  # of a metric that has one
 NEAR = 1e-4  # relative; times that differ by less are one
 LATER = 10  # times the rounds of a race: nothing is known of what comes then
 MORE = 4  # times the rounds or the budget of a race that did not suffice
+PLAIN = (1e-7, 1e7)  # numbers that are written without a power of ten
 LEAST = 60.0  # seconds of a budget that is advised
 
 
@@ -127,7 +129,7 @@ def piloted(
     elif isinstance(on, Path):
         pilot = judged(on.name, *on_hook(on, wanted, store, tell, **how), wanted)
     else:
-        pilot = judged(type(on.model).__name__, *on_model(*on, wanted, store, tell, **how), wanted)
+        pilot = judged("your model", *on_model(*on, wanted, store, tell, **how), wanted)
     return document(pilot, file, wanted.within, left_out), pilot.text()
 
 
@@ -223,9 +225,9 @@ def _verdict(pilot: Pilot) -> str:
         return f"{names(found.best)} is first by {kind} after {rounds}{since}."
     if found.status == "toss-up":
         first, other = map(title, found.best[:2])
-        lead = f" {first} leads by {_shown(found.lead, 2)}" if found.lead else ""
+        lead = f" {first} leads {other} by {_shown(found.lead, 2)}" if found.lead else ""
         longer = f"; {other} takes {_shown(found.ratio, 2)} times the rounds to that {kind}" if found.ratio else ""
-        return f"Toss-up by {kind} after {rounds}: {names_or(found.best)}.{lead}{longer}{'.' * bool(lead)}"
+        return f"Toss-up by {kind} after {rounds}: {names_or(found.best)}.{lead}{longer}{'.' * bool(lead)}{_why(pilot)}"
     if found.status == "too-short":
         ahead = f" {names(found.best)} was in front when it was stopped." if found.best else ""
         return f"It cannot be told yet: the budget ended before the topologies could be compared.{ahead}"
@@ -236,6 +238,19 @@ def _verdict(pilot: Pilot) -> str:
     if found.status == "no-progress":
         return f"No topology came past the start, {kind} {pilot.start:.4g}, at any rate in {rounds}."
     return "No topology has a rate at which runs stay finite."
+
+
+def _why(pilot: Pilot) -> str:
+    """Say why the first of a toss-up does not lead where both intervals say so, and who is left out in between."""
+    found, said = pilot.verdict, ""
+    ties = ((found.lead, 0.0), (found.ratio, 1.0))
+    if found.lead and all(one is None or one.low is None or one.low > tie for one, tie in ties):
+        said = " By fresh seeds alone that is uncertain, or under a hundredth of the way from the start."
+    order = [one.id for one in _best_first(pilot, pilot.topologies)]
+    if between := [one for one in order[: order.index(found.best[-1])] if one not in found.best]:
+        first, last = title(found.best[0]), title(found.best[-1])
+        said += f" Ahead of {last} but told apart from {first}, as seeds differ less there: {names(between)}."
+    return said
 
 
 def _raced(pilot: Pilot) -> str:
@@ -270,11 +285,8 @@ def _slower_buffers(pilot: Pilot) -> set[str]:
 
 def _table(pilot: Pilot, without: Collection[str]) -> Table:
     last = pilot.targets[-1] if pilot.targets else None
-    better = -1.0 if pilot.metric == "accuracy" else 1.0
-    rows, besides = (
-        sorted(some, key=lambda one: (one.final is None, better * one.final.value if one.final else 0.0))
-        for some in (pilot.topologies, [one for one in pilot.beside if one.id not in without])
-    )
+    rows = _best_first(pilot, pilot.topologies)
+    besides = _best_first(pilot, [one for one in pilot.beside if one.id not in without])
     other = "accuracy" if pilot.metric == "loss" else "loss"
     shows = any(getattr(one, other) for one in rows)
     cells = [_row(pilot, one, other if shows else None, last) for one in (*rows, *besides)]
@@ -282,6 +294,11 @@ def _table(pilot: Pilot, without: Collection[str]) -> Table:
     best = frozenset(i for i, one in enumerate(rows) if one.id in pilot.verdict.best)
     table = tuple(tuple(row.values()) for row in cells)
     return Table((Column(name), *numeric(*numbers)), table, indent=2, best=best, label="The race", apart=False)
+
+
+def _best_first(pilot: Pilot, some: Iterable[Runner]) -> list[Runner]:
+    better = -1.0 if pilot.metric == "accuracy" else 1.0
+    return sorted(some, key=lambda one: (one.final is None, better * one.final.value if one.final else 0.0))
 
 
 def _name(one: Runner) -> str:
@@ -327,8 +344,14 @@ def _by_time(pilot: Pilot) -> str:
 
 
 def _shown(number: Interval, digits: int = 3) -> str:
-    said = [f"{n:.{digits}g}" for n in (number.value, number.low, number.high) if n is not None]
+    said = [_plain(n, digits) for n in (number.value, number.low, number.high) if n is not None]
     return said[0] if len(said) < 3 else f"{said[0]} [{said[1]}, {said[2]}]"
+
+
+def _plain(number: float, digits: int) -> str:
+    """A number with so many digits, without a power of ten where that is not long."""
+    said = f"{number:.{digits}g}"
+    return f"{Decimal(said):f}" if PLAIN[0] <= abs(number) < PLAIN[1] else said
 
 
 def _warnings(pilot: Pilot) -> Iterator[str]:
@@ -376,8 +399,6 @@ def _limits(pilot: Pilot, left_out: Sequence[str]) -> Iterator[str]:
             "One seed of the noise: intervals of ratios alone, and a lead of less than a hundredth of the way counts "
             "as none."
         )
-    if pilot.verdict.status == "toss-up" and seeds > 1:
-        yield "A lead of less than a hundredth of the way from the start counts as none."
     if left_out:
         yield f"Not run: {'; '.join(left_out)}."
 

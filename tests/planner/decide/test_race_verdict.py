@@ -10,18 +10,20 @@ import pytest
 
 pytest.importorskip("torch")
 
+from planner.data.pilot import Interval
 from planner.decide.race import _Board
-from planner.report.answers.pilot import _verdicts
+from planner.report.answers.pilot import _shown, _verdicts
 from validation.race import Lane, window_for
 
 START = 1.0
+NEXT = "Rounds differ in time: `recommend` (Next) ranks by it."
 
 
-def board(rounds: int = 6, **ends: list[float]) -> Any:
-    """Of seeds that fall straight to these ends in so many rounds, by topology; the first chose the rates too."""
+def board(rounds: int = 6, power: float = 1.0, **ends: list[float]) -> Any:
+    """Of seeds that fall to these ends by a power of the rounds, by topology; the first chose the rates too."""
     lanes = {}
     for name, each in ends.items():
-        curves = np.linspace(START, np.array(each), rounds + 1).T
+        curves = START + np.outer(np.array(each) - START, np.linspace(0, 1, rounds + 1) ** power)
         lanes[name.replace("_", "-")] = Lane(
             {0.8: {rounds: curves[0]}}, 0.8, curves={"loss": curves}, window=window_for(rounds)
         )
@@ -29,6 +31,13 @@ def board(rounds: int = 6, **ends: list[float]) -> Any:
     course = SimpleNamespace(trees=trees, beside=(), start=START, alike=dict.fromkeys(trees, ()))
     raced = SimpleNamespace(lanes=lanes, rounds=rounds, seeds=(1, 2, 3, 4))
     return _Board(course, raced, SimpleNamespace(metric="loss", local_steps=2))  # type: ignore[arg-type]
+
+
+def verdicts(found: Any) -> str:
+    """What the page says of a race."""
+    told = {"verdict": found.verdict(), "topologies": [found.runner(name) for name in found.curves]}
+    pilot: Any = SimpleNamespace(rounds=6, metric="loss", targets=(), beside=(), **told)
+    return " ".join(_verdicts(pilot))
 
 
 def test_a_tree_that_some_seeds_lose_ties_with_nobody() -> None:
@@ -113,11 +122,40 @@ def test_a_lead_within_what_another_pilot_would_differ_by_is_a_toss_up() -> None
     assert (found.status, found.best) == ("toss-up", ["ring-ring", "ring-star"])
     assert found.lead.value == pytest.approx(0.02) and found.lead.low > 0  # 0.5208 - 0.5008, told apart by the seeds
     assert found.ratio.low < 1 < found.ratio.value < 1.1
-    pilot: Any = SimpleNamespace(verdict=found, rounds=6, metric="loss", targets=(), beside=())
-    said = "Ring-Ring leads by 0.02 [0.02, 0.02]; Ring-Star takes 1 [0.93, 1.2] times the rounds to that loss."
-    assert said in " ".join(_verdicts(pilot))
+    said = (
+        "Ring-Ring leads Ring-Star by 0.02 [0.02, 0.02]; Ring-Star takes 1 [0.93, 1.2] times the rounds to that loss."
+    )
+    assert verdicts(near) == f"Toss-up by loss after 6 rounds: Ring-Ring or Ring-Star. {said} {NEXT}"
     far = board(star_star=[0.9] * 4, ring_ring=[0.500, 0.501, 0.502, 0.500], ring_star=[0.620, 0.621, 0.622, 0.620])
     assert (far.verdict().status, far.verdict().best) == ("best", ["ring-ring"])
+
+
+def test_a_toss_up_has_the_order_and_the_lead_of_the_table() -> None:
+    """Fresh seeds alone named Ring-Ring first, by 0.015, and the table had Star-Star 0.0425 before it."""
+    found = board(star_star=[0.20, 0.25, 0.27, 0.24], ring_ring=[0.30, 0.20, 0.20, 0.20])
+    told, ends = found.verdict(), {name: found.runner(name).final for name in found.curves}
+    assert (told.status, told.best) == ("toss-up", ["star-star", "ring-ring"])
+    assert told.lead.value == pytest.approx(0.0425) == ends["ring-ring"].value - ends["star-star"].value
+    # seeds differ by 0.1, -0.05, -0.07, -0.04, and the first once more as it chose rates: Student's with 4 degrees
+    assert told.lead.low == pytest.approx(0.0425 - 1.5332 * 0.08468 * 1.25**0.5 / 2, abs=1e-5)
+
+
+def test_a_toss_up_says_why_where_its_intervals_exclude_a_tie_and_who_is_between() -> None:
+    """Both excluded one, and nothing said why it was one; or the last tied, and one ahead of it did not."""
+    found = board(power=0.05, star_star=[0.5040, 0.5042, 0.5041, 0.5043], ring_ring=[0.5] * 4)
+    said = verdicts(found)
+    assert found.verdict().lead.low > 0.0039 and found.verdict().ratio.low > 1
+    assert f"By fresh seeds alone that is uncertain, or under a hundredth of the way from the start. {NEXT}" in said
+    apart = board(star_star=[0.3] * 4, ring_ring=[0.42] * 4, ring_star=[0.44, 0.2, 0.36, 0.76])
+    assert apart.verdict().best == ["star-star", "ring-star"]
+    assert "Ahead of Ring-Star but told apart from Star-Star, as seeds differ less there: Ring-Ring." in verdicts(apart)
+
+
+@pytest.mark.parametrize(
+    ("number", "said"), [(-9.7e-6, "-0.0000097"), (123.4, "120"), (0.0, "0"), (-3e-17, "-3e-17"), (0.0102, "0.01")]
+)
+def test_differences_have_plain_digits(number: float, said: str) -> None:
+    assert _shown(Interval(value=number), 2) == said
 
 
 def test_rates_that_other_seeds_lose_count_in_no_round_and_are_named() -> None:
