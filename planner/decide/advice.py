@@ -9,6 +9,7 @@ from planner.decide import participation, settings
 from planner.decide.explain import by_samples, unknown
 from planner.decide.recommendation import SHARING, Uncertainty
 from planner.decide.settings import DETECT, ON_FAILURE, POLICY, TIMEOUT, could_be_controlled, in_turns, is_open
+from planner.decide.verdict import out_of_reach
 from planner.io import frames
 from planner.io.answers import Assumption, NextStep, Sensitivity, Verdict
 from planner.io.wording import a_group, input_words, percent
@@ -127,7 +128,8 @@ def steps(
         yield NextStep(argv=race(question), why="measures rounds on your own model and data")
     elif scenario.pilot is None and not scenario.divisions and not free:
         yield NextStep(argv=("hfl-plan", "tune", "..."), why="local steps, group rounds and learning rates")
-    if question.predictor.measured and (scale := orderings.of_scale(question, scenario)) and scale.wide:
+    scale = orderings.of_scale(question, scenario) if question.predictor.measured else None
+    if (scale is not None and scale.wide) or out_of_reach(question):
         rounds = ceil_rounds(float(question.rounds()[question.reference]))
         yield NextStep(argv=(*race(question), "--rounds", str(rounds)), why="a pilot as long as the rounds shown")
     elif question.predictor.measured and verdict.status == "best":
@@ -147,7 +149,8 @@ def race(question: Question, local_steps: int | None = None, passes: int | None 
     each = [*own[:-1], passes or own[-1]] if own else []
     steps = ("-K", str(K)) if local_steps or K != RACED else ()
     several = ("-P", "/".join(map(str, each))) if any(number > 1 for number in each) else ()
-    return ("hfl-plan", "pilot", "HOOK.py", *steps, *several)
+    by = ("--metric", "accuracy") if question.metric == "accuracy" else ()
+    return ("hfl-plan", "pilot", "HOOK.py", *steps, *several, *by)
 
 
 def ask_policy(scenario: Scenario, why: str) -> NextStep:

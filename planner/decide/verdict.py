@@ -35,6 +35,9 @@ TOLD = 0.6  # a probability below it tells no winner
 DOUBT = "too few such first choices on record were right"  # where it is below, though an interval would tell one
 MOST_IN_TOSS_UP = 0.9  # at most, where the first of a toss-up is said to lead: intervals leave a tenth on either side
 ON_PROXY = "Raced on a proxy, not on your data."
+# times the rounds of a pilot that a target was extrapolated, above which the verdict says that it may never be met: an
+# accuracy has an end, and by loss runs on record went about that far
+FAR = {"accuracy": 3.0, "loss": 10.0}
 ABOUT = 1.25  # times the best: a server that does not wait and takes up to that is named beside it
 OBJECTIVES: tuple[Objective, ...] = ("time", "rounds", "traffic")
 TIE_BREAK: dict[Objective, Objective] = {
@@ -260,7 +263,19 @@ def verdict(
     """Decide, in words and data."""
     here = next(iter(next(iter(found.values())).values()))
     said = _of_start(here) if met else _decided(found, beside)
-    return said.replaced(text=f"{said.text} {ON_PROXY}") if here.question.predictor.on_proxy else said
+    parts = (out_of_reach(here.question), said.text, ON_PROXY * here.question.predictor.on_proxy)
+    return said.replaced(text=" ".join(filter(None, parts)))
+
+
+def out_of_reach(question: Question) -> str:
+    """Say so of a target that may never be met, as it is far beyond the pilot; empty for others."""
+    far = question.predictor.extrapolated(question)
+    if question.target is None or far <= FAR.get(question.metric, math.inf):
+        return ""
+    return (
+        f"The target may be out of reach: {question.metric} can level off before it, and it takes {times(far)} the "
+        "pilot's rounds."
+    )
 
 
 def _of_start(here: Standing) -> Verdict:

@@ -84,9 +84,9 @@ def piloted(question: Question, pilot: Pilot, metric: str | None) -> Question:
     if whose.extrapolated(found) > FURTHEST * (1 + NEAR):
         raise ScenarioError(
             f"--pilot: {title(pilot.reference)} came to {pilot.metric} {pilot.targets[-1].value:.3g} in its "
-            f"{pilot.rounds} rounds, and this target takes over {FURTHEST} times as many, if it is met. Give a target "
-            f"nearer to {pilot.targets[-1].value:.3g}, or in its place --rounds {FURTHEST * pilot.rounds} or fewer. Or "
-            f"run `hfl-plan pilot ... --rounds {8 * pilot.rounds}`, or more until it comes that near."
+            f"{pilot.rounds} rounds, and by its pace this target takes over {FURTHEST} times as many: it seems out of "
+            f"reach. Give a target nearer to {pilot.targets[-1].value:.3g}, or in its place --rounds "
+            f"{FURTHEST * pilot.rounds} or fewer."
         )
     return found
 

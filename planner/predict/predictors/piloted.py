@@ -253,6 +253,8 @@ class Piloted(Predictor):
             return ()
         far = math.expm1(self._further(rounds))
         marked = " marked ~" * any(self.raced(question, topology) for topology in question.topologies)
+        if question.target is not None and self.pilot.metric == "accuracy":
+            marked += ", if accuracy gets there at all,"
         return (
             f"Rounds{marked} are extrapolated {rounds / last:.3g}-fold beyond the pilot's {last} rounds, adding an "
             f"error of about {percent(far)}. That is of their ratios, which are those of its last round; `hfl-plan "

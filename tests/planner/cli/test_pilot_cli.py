@@ -235,7 +235,7 @@ def test_in_python_it_is_the_same_document(raced: tuple[Path, str], tmp_path: Pa
     torch.manual_seed(0)  # as the command seeds a hook
     own = planner.pilot(scope["model"](), scope["clients"](), test=scope["test"](), rounds=4, rates=4, seeds=2, batch=4)
     kept = [fitted(Pilot, one.pilot) for one in (own, found)]
-    assert "Raced   your model: " in str(own)  # its class was named: Sequential is learning by one client after the other
+    assert "Raced   your model: " in str(own)  # not its class: Sequential is a baseline
     assert kept[0].verdict == kept[1].verdict
     assert (found.verdict.status, kept[0].verdict.since) == (whole.verdict.status, whole.verdict.since)  # in 7 digits
     assert [one.loss for one in kept[0].topologies] == [one.loss for one in kept[1].topologies]
