@@ -83,10 +83,9 @@ def piloted(question: Question, pilot: Pilot, metric: str | None) -> Question:
     )  # fmt: skip
     if whose.extrapolated(found) > FURTHEST * (1 + NEAR):
         raise ScenarioError(
-            f"--pilot: {title(pilot.reference)} came to {pilot.metric} {pilot.targets[-1].value:.3g} in its "
-            f"{pilot.rounds} rounds, and by its pace this target takes over {FURTHEST} times as many: it seems out of "
-            f"reach. Give a target nearer to {pilot.targets[-1].value:.3g}, or in its place --rounds "
-            f"{FURTHEST * pilot.rounds} or fewer."
+            f"--pilot: by its pace this target takes over {FURTHEST} times as many rounds: it seems out of reach. "
+            f"{title(pilot.reference)} came to {pilot.metric} {pilot.targets[-1].value:.3g} in {pilot.rounds}. Give a "
+            f"target nearer to that, or in its place --rounds {FURTHEST * pilot.rounds} or fewer."
         )
     return found
 
