@@ -9,7 +9,7 @@ from planner.decide import participation, settings
 from planner.decide.explain import by_samples, unknown
 from planner.decide.recommendation import SHARING, Uncertainty
 from planner.decide.settings import DETECT, ON_FAILURE, POLICY, TIMEOUT, could_be_controlled, in_turns, is_open
-from planner.decide.verdict import out_of_reach
+from planner.decide.verdict import is_not_to_wait, out_of_reach
 from planner.io import frames
 from planner.io.answers import Assumption, NextStep, Sensitivity, Verdict
 from planner.io.wording import a_group, input_words, percent
@@ -132,6 +132,8 @@ def steps(
     if (scale is not None and scale.wide) or out_of_reach(question):
         rounds = ceil_rounds(float(question.rounds()[question.reference]))
         yield NextStep(argv=(*race(question), "--rounds", str(rounds)), why="a pilot as long as the rounds shown")
+    elif is_not_to_wait(verdict):
+        yield NextStep(argv=("hfl-plan", "async", "..."), why="servers that do not wait, and their buffers")
     elif question.predictor.measured and verdict.status == "best":
         yield NextStep(
             argv=("hfl-plan", "export", "...", "--to", "python", "-o", "project"), why="a project that runs it"

@@ -10,6 +10,7 @@ from planner.predict.question import Question
 from planner.scenario.fields import Objective
 from planner.scenario.network import Network
 
+FASTER = 0.9  # times what waiting takes, below which answers say not to wait
 BUFFER = ", buffer "  # between the name of a rule and how many updates a step takes: ``FedBuff, buffer 2 of 4``
 
 

@@ -7,13 +7,14 @@ best topology by time depends on that, each of both has its own case.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from hflbounds.evaluate.compare import SAME, ties
 from hflbounds.topology import tier_symbols
-from planner.decide.clocked import BUFFER, Clocked
+from planner.decide.clocked import BUFFER, FASTER, Clocked
 from planner.decide.explain import by_samples, unknown
 from planner.decide.recommendation import SHARING
 from planner.decide.single_tier import SINGLE, Baseline, called
@@ -500,7 +501,9 @@ def _sentence(found: Verdict, objective: str, standings: Mapping[str, Mapping[st
     if len(standings[objective]) > 1 and len(here.totals) > 1:
         parts.append(_where_shared(found, standings[objective]))
     if found.baseline is not None:
-        parts.append(without_servers(found.baseline, scenario, here.objective))
+        beside = without_servers(found.baseline, scenario, here.objective)
+        trees = f"Of trees, {re.sub('^(Use|Toss-up)', lambda word: word[0].lower(), parts[0])}"
+        parts = [beside, trees, *parts[1:]] if is_not_to_wait(found) else [*parts, beside]
     if found.status == "best" and found.confidence is not None and found.runner_up:
         parts.append(f"{_sure(found.confidence).capitalize()}.")
     return " ".join(parts)
@@ -524,6 +527,11 @@ def shared_takes(found: Mapping[str, Mapping[str, Standing]]) -> float | None:
         return None
     ratio = by["per-server"].least / by["per-client"].least
     return ratio if ratio > 1 + by["per-client"].scenario.resolution else None
+
+
+def is_not_to_wait(found: Verdict) -> bool:
+    """Whether a server that does not wait takes less than all trees, by more than is left open."""
+    return found.baseline is not None and found.baseline.id not in SINGLE and found.baseline.ratio < FASTER
 
 
 def one_tier(
@@ -557,6 +565,8 @@ def without_servers(baseline: Faster, scenario: Scenario, objective: Objective) 
     if baseline.title == SINGLE["sfl"][1] and (differ or scenario.pilot is not None):  # as of one group of everybody
         name += " in an order that mixes groups"
     if baseline.id not in SINGLE:
+        if baseline.ratio < FASTER:
+            return f"Do not wait: {name} takes {times(baseline.ratio)} the best tree's {objective}."
         return f"{name}, whose server does not wait, takes {times(baseline.ratio)} the best's {objective}."
     servers = "group servers" if scenario.depth == 2 else "servers in between"
     as_much = round(abs(baseline.ratio - 1), 2) <= scenario.resolution

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hflbounds import get
-from planner.decide.clocked import Clocked
+from planner.decide.clocked import FASTER, Clocked
 from planner.families.hga.model import THEOREM, printed_limits
 from planner.families.hga.question import Answer, Buffer, constants, late, some_buffers
 from planner.io.answers import Evidence, NextStep, Quantity, Told, Verdict
@@ -30,7 +30,6 @@ SHOWN = 5  # buffers on the page
 LONGEST = 30  # letters of slowdowns that a command is given
 LATE = 5  # updates that a model is late, at most, where that is limited
 EACH = 5  # regions of which each is named
-NEAR = 0.1  # share of the time by which a server that does not wait is no faster
 LEARNED = ("L", "A", "sigma", "delta")  # symbols that the theorem takes, and nobody may have given
 OF_THE_BOUND = frozenset(f"problem.{key}" for key in ("heterogeneity", "sigma", "smoothness", "initial_gap"))
 """Keys of a scenario that the bound takes, whatever a pilot ran with."""
@@ -113,14 +112,17 @@ def _evidence(found: Answer, claims: Sequence[Evidence]) -> tuple[Evidence, ...]
 
 def _next(found: Answer) -> Iterator[NextStep]:
     """Race other rules at these speeds, then limit staleness; what was done is not named again."""
-    if _of_other_rules(found)[0] is None and not _alike(found):
+    raced = _of_the_pilot(found)
+    _, buffers = ("", "") if raced is None else _not_raced(*raced[:2])
+    missing = ("--buffer", buffers) if buffers else ()
+    if (_of_other_rules(found)[0] is None or buffers) and not _alike(found):
         ratio, given = found.settings.speed_ratio, found.settings.slowdowns
         own = ",".join(f"{one / min(found.times):.3g}" for one in found.times)
         each = own if given is None or found.question.members is not None else given
         if ratio is None and len(each) > LONGEST:
             ratio = f"{max(found.times) / min(found.times):.3g}"
         speeds = ("--slowdowns", each) if ratio is None else ("--speed-ratio", ratio)
-        race = ("hfl-plan", "pilot", "HOOK.py", "--systems", "trees,hga", *speeds)
+        race = ("hfl-plan", "pilot", "HOOK.py", "--systems", "trees,hga", *speeds, *missing)
         yield NextStep(argv=race, why="measures servers that do not wait, which the bound does not cover")
     late = (b for b in found.buffers if b.seconds is not None and b.pace.delay_most > LATE)
     if found.settings.max_staleness is None and any(late):  # else no guarantee hangs on it
@@ -181,7 +183,7 @@ def _verdict(found: Answer) -> Verdict:
     than = "" if ratio is None else f"; the next best takes {times(ratio)}"
     others, said = _of_other_rules(found)
     text = f"By the bound, {who}{more}{than}.{by_clock}"
-    if others is not None and others < 1 - NEAR:
+    if others is not None and others < FASTER:
         text = f"{said} The bound covers no such server: by it, {who}{more}."
         return Verdict(status="measured", ratio=Quantity(1 / others, "measured"), text=text)
     if others is None and _apart(found) >= FAR_APART:
@@ -195,15 +197,13 @@ def _of_other_rules(found: Answer) -> tuple[float | None, str]:
 
     Without such a pilot there is no ratio, and servers are to be raced, if regions differ.
     """
-    known = {one.id: one for one in found.raced if 0 < one.tasks < math.inf}
-    waiting, elsewhere = known.pop("synchronous", None), ""
-    if waiting is not None and known:
-        best, there = min(known.values(), key=lambda one: one.tasks), waiting.question.slowdowns
-        takes = _takes(best, [one for one in known.values() if one.rule == best.rule], waiting)
+    raced, elsewhere = _of_the_pilot(found), ""
+    if raced is not None:
+        best, waiting, takes, there = raced[0], raced[2], _takes(*raced), raced[2].question.slowdowns
         ratio = best.tasks / waiting.tasks
         here = [one / found.times[0] * there[0] for one in found.times]
         if all(math.isclose(a, b, rel_tol=0.1) for a, b in zip(here, there, strict=True)):
-            advice = "Do not wait: in" if ratio < 1 - NEAR else "In"
+            advice = "Do not wait: in" if ratio < FASTER else "In"
             return ratio, f"{advice} your pilot {takes}"
         speeds = join([f"{one:.3g}" for one in there])
         elsewhere = f"pilot raced regions that take {speeds} times as long, which differ from these: there {takes}"
@@ -221,6 +221,16 @@ def _of_other_rules(found: Answer) -> tuple[float | None, str]:
     race = RACE_FIRST.format(means=f"means of {sizes} updates" if sizes != "1" else "each update added")
     own = "" if times(apart) == times(RATIO) else f" (here {times(apart)})"
     return None, race + (f"your {elsewhere}" if elsewhere else RACED.format(here=own, most=most))
+
+
+def _of_the_pilot(found: Answer) -> tuple[Clocked, list[Clocked], Clocked] | None:
+    """The best server of a pilot that does not wait, its rule with each buffer, and the server that waits."""
+    known = {one.id: one for one in found.raced if 0 < one.tasks < math.inf}
+    waiting = known.pop("synchronous", None)
+    if waiting is None or not known:
+        return None
+    best = min(known.values(), key=lambda one: one.tasks)
+    return best, [one for one in known.values() if one.rule == best.rule], waiting
 
 
 def _apart(found: Answer) -> float:
@@ -242,14 +252,20 @@ def _takes(best: Clocked, same: Sequence[Clocked], waiting: Clocked) -> str:
     regions = len(waiting.question.slowdowns)
     others = "".join(f"; with {size}, {ratio[size]}" for size in sorted(ratio))
     said = f"{best.rule} with buffer {best.buffer} of {regions} {said}{others}."
-    if not ratio and regions > 2:
-        more = ",".join(map(str, sorted({1, *some_buffers(regions)})))
-        return f"{said} It raced with no other buffer: pilot --buffer {more}."
-    if ratio and 1 < best.buffer < min(ratio):
-        return f"{said} No smaller one was raced: pilot --buffer 1:{best.buffer}."
-    if ratio and max(ratio) < best.buffer < regions - 1:
-        return f"{said} No larger one was raced: pilot --buffer {best.buffer}:{regions - 1}."
-    return said
+    which, _ = _not_raced(best, same)
+    return f"{said} {which} (Next)." if which else said
+
+
+def _not_raced(best: Clocked, same: Sequence[Clocked]) -> tuple[str, str]:
+    """What was not raced beside the best buffer, and the buffers to race; empty where nothing is missing."""
+    others, regions = [one.buffer for one in same if one is not best], len(best.question.slowdowns)
+    if best.buffer and not others and regions > 2:
+        return "It raced with no other buffer", ",".join(map(str, sorted({1, *some_buffers(regions)})))
+    if others and 1 < best.buffer < min(others):
+        return "No smaller one was raced", f"1:{best.buffer}"
+    if others and max(others) < best.buffer < regions - 1:
+        return "No larger one was raced", f"{best.buffer}:{regions - 1}"
+    return "", ""
 
 
 def document(answer: Asynchronous) -> Document:
