@@ -710,7 +710,7 @@ def test_a_server_that_does_not_wait_can_be_named_as_faster(tmp_path: Path) -> N
     )  # fmt: skip
     assert found.verdict.baseline is not None
     assert float(found.verdict.baseline.ratio) == pytest.approx(16.5 / 32)
-    said = "Do not wait: FedBuff with buffer 2 of 4 takes 0.52x the best tree's time. Of trees, Star-Star is the only"  # as async says
+    said = "Do not wait: FedBuff with buffer 2 of 4 takes 0.52x the best tree's time. Of trees, Star-Star is the only"
     assert found.verdict.text.startswith(said)
     assert ("hfl-plan", "async", "...") in {one.argv for one in found.next}
     assert "export" not in repr(found.next)
@@ -1072,6 +1072,10 @@ def test_where_one_round_more_decides_intervals_are_of_whole_ones(tmp_path: Path
     assert answer.ranking[0].id == "ring-star" and answer.ranking[0].rounds == 1
     assert stars == 4 and stars.low == 2  # 4 rounds of it for 1 or 2
     assert rings == 2 and rings.low == 1 and "ring-ring" in answer.verdict.best
+    least = planner.recommend(pilot=path, rounds=3, **FLEET)
+    assert (ratio := least.row("ring-ring").ratio) == ratio.low == 1 and least.row("ring-ring").rounds == 1
+    said = "An interval begins at its ratio where that is of one round"
+    assert said in str(least) and said not in str(answer)
     many = planner.recommend(pilot=path, rounds=8, **FLEET).row("star-star").ratio
     assert many == 4 and many.low == pytest.approx(8 / 3)  # for 2 or 3
     far = planner.recommend(pilot=path, rounds=80, **FLEET).row("star-star").ratio
