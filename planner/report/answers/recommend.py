@@ -134,7 +134,8 @@ def _table(answer: Recommendation, most: int, widths: Sequence[Wide], *, full: b
     if marked and _just_above_one(answer):
         within = answer.recommend.resolution
         notes.append(f"{percent(within)} is a tie: an interval that begins below {1 + within:g} makes a toss-up")
-    if marked and any(row.ratio and (row.rounds, row.ratio) == (1, row.ratio.low) for row in answer.ranking):
+    firsts = [float(row.ratio) == row.ratio.low for row in answer.ranking if row.ratio and float(row.rounds or 0) == 1]
+    if marked and any(firsts):
         notes.append("An interval begins at its ratio where that is of one round, the fewest")
     if not marked and not full and _skips(answer):
         notes.append("A toss-up is by intervals, not by ratios alone: --explain table")
