@@ -85,7 +85,8 @@ def piloted(question: Question, pilot: Pilot, metric: str | None) -> Question:
         raise ScenarioError(
             f"--pilot: by its pace this target takes over {FURTHEST} times as many rounds: it seems out of reach. "
             f"{title(pilot.reference)} came to {pilot.metric} {(end := f'{pilot.targets[-1].value:.3g}')} in its "
-            f"{pilot.rounds} rounds. Give a target nearer to {end}, or in its place --rounds {FURTHEST * pilot.rounds} or fewer."
+            f"{pilot.rounds} rounds. Give a target nearer to {end}, or in its place --rounds "
+            f"{FURTHEST * pilot.rounds} or fewer."
         )
     return found
 
