@@ -82,9 +82,10 @@ def piloted(question: Question, pilot: Pilot, metric: str | None) -> Question:
         slowdowns=slowdowns,
     )  # fmt: skip
     if whose.extrapolated(found) > FURTHEST * (1 + NEAR):
+        end = f"{pilot.targets[-1].value:.3g}"
         raise ScenarioError(
             f"--pilot: by its pace this target takes over {FURTHEST} times as many rounds: it seems out of reach. "
-            f"{title(pilot.reference)} came to {pilot.metric} {(end := f'{pilot.targets[-1].value:.3g}')} in its "
+            f"{title(pilot.reference)} came to {pilot.metric} {end} in its "
             f"{pilot.rounds} rounds. Give a target nearer to {end}, or in its place --rounds "
             f"{FURTHEST * pilot.rounds} or fewer."
         )
