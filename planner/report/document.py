@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -159,19 +160,23 @@ class Table:
         return self.indent + sum(max(map(len, column)) + 2 for column in cells) - 2
 
     def fitted(self, most: int) -> Iterator[Table]:
-        """Break the widest column of sentences into lines, or the columns into tables, where it is too wide."""
+        """Break the widest columns of sentences into lines, or the columns into tables, where it is too wide."""
         over = self.width() - most
         texts = [self.headings(), *self.texts()]
         widths = [max(map(len, column)) for column in zip(*texts, strict=True)] if self.columns else []
         wordy = [i for i, c in enumerate(self.columns) if not c.right and any(" " in row[i] for row in texts[1:])]
-        widest = max(wordy, key=lambda i: widths[i], default=0)
+        share = {i: widths[i] for i in wordy}
+        for _ in range(over):
+            widest = max(wordy, key=lambda i: share[i], default=0)
+            share[widest] = share.get(widest, 0) - 1
         if over <= 0 or self.above or len(self.columns) < 2:
             yield self
-        elif wordy and widths[widest] - over >= NARROWEST:
-            room, cells = widths[widest] - over, [[*row] for row in texts]
-            for row in cells:
-                whole = re.sub(r"\[[^\]]*\]", lambda found: found[0].replace(" ", "\xa0"), row[widest])  # an interval
-                row[widest] = "\n".join(textwrap.wrap(whole, room, break_on_hyphens=False)).replace("\xa0", " ")
+        elif wordy and all(share[i] >= min(NARROWEST, widths[i]) for i in wordy):
+            cells = [[*row] for row in texts]
+            for row, i in itertools.product(cells, wordy):
+                if share[i] < widths[i]:
+                    whole = re.sub(r"\[[^\]]*\]", lambda found: found[0].replace(" ", "\xa0"), row[i])  # an interval
+                    row[i] = "\n".join(textwrap.wrap(whole, share[i], break_on_hyphens=False)).replace("\xa0", " ")
             columns = [replace(c, name=name) for c, name in zip(self.columns, cells[0], strict=True)]
             yield replace(self, columns=tuple(columns), rows=tuple(map(tuple, cells[1:])))
         else:

@@ -51,7 +51,8 @@ def document(found: Validation) -> Listing:
         rows.append((one.id, one.verdict or "not run", *(counts[v] if one.verdict else None for v in VERDICTS)))
         blocks: list[Block] = [Sentences(_verdicts(one), indent=2)]
         if one.verdict is not None:
-            texts = (one.statement, one.note, *(f"By {other.metric}: {_remark(other)}" for other in one.others))
+            remarks = (f"By {other.metric}: {_remark(other, one.metric)}" for other in one.others)
+            texts = (one.statement, one.note, *remarks)
             blocks += [*(Sentences(text, indent=2) for text in texts), _table(one)]
         sections.append(Section(one.id, one.id, tuple(blocks)))
     names = ("claim", "verdict", "for", "against", "undecided")
@@ -76,12 +77,12 @@ def _verdicts(one: Finding) -> str:
     return ", ".join(f"{by.verdict} by {by.metric}" for by in one.by if by.verdict is not None)
 
 
-def _remark(other: Judged) -> str:
+def _remark(other: Judged, own: str) -> str:
     """Where the order by this metric is another one than by the claim's own; its note where nothing was judged."""
     if other.verdict is None:
         return other.note if other.note.endswith(".") else f"{other.note}."
     turned = f"{other.opposite} of {len(other.rows)} comparisons go" if other.opposite else "no comparison goes"
-    return f"{turned} the other way. {other.note}"
+    return f"{turned} the other way than by {own}. {other.note}"
 
 
 def _table(one: Finding) -> Table:

@@ -111,7 +111,8 @@ def test_a_report_says_the_verdict_and_every_number(finished: Path, told: Any, v
     for row in claim["rows"]:
         assert row["measure"] == "ratio"
         assert 0 < row["low"] <= row["ratio"] <= row["high"]
-        assert f"{row['ratio']:.3f} [{row['low']:.3f}, {row['high']:.3f}]" in out
+        assert f" {row['ratio']:.3f} " in out and f"[{row['low']:.3f}, {row['high']:.3f}]" in out
+        assert "compared" not in out.partition("compared")[2]  # one table: it stood apart from what it compared
 
 
 def test_the_program_of_the_record_reads_a_report(told: Any, tmp_path: Path) -> None:
