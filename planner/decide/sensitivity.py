@@ -87,6 +87,23 @@ class Change(Part):
         "up to where that is so; null where it does not end among those looked at", default=None
     )
 
+    @property
+    def turned(self) -> float | None:
+        """The distance of the toss-up before a break-even, where there is one; else that of the break-even."""
+        return self.distance if self.toss_up is None else _apart(self.toss_up, self.now)
+
+    @property
+    def tossed(self) -> float | int | None:
+        """The end of the toss-up about a break-even, of a count its last value; None where it was not seen to end."""
+        if isinstance(self.beaten, int) and self.toss_up is not None:
+            return self.beaten + (1 if self.beaten < self.toss_up else -1)
+        return self.beaten
+
+
+def _apart(at: float, now: float | str) -> float | None:
+    """How far a value is from the present one, as the logarithm of the factor; None from or to 0."""
+    return math.log(at / now) if not isinstance(now, str) and now > 0 and at > 0 else None
+
 
 class Followed(Part):
     """How changes were looked for."""
@@ -166,7 +183,7 @@ def flip(  # reason: one field of the answer after the other
     lines = tuple(along.line for along in walks)
     every = len(competing) == len(question.topologies)
     told, named = _verdict(scenario, question, first, found, lines, every=every)
-    found.sort(key=lambda row: row not in named)
+    found.sort(key=lambda row: row.id not in named)
     if every and told.status != "depends":
         said = one_tier(question, scenario, objective, here.least, first, beside(question))
         told = told.replaced(text=f"{told.text} {said}".rstrip())
@@ -232,7 +249,7 @@ def _verdict(
     lines: Sequence[Line],
     *,
     every: bool,
-) -> tuple[Verdict, Sequence[Change]]:
+) -> tuple[Verdict, Sequence[str]]:
     """Which topology is best, whether an assumption that another plausible value turns decides, and the rows named."""
     by = f"{scenario.objective}{'' if every else ', of those that compete'}"
     # What leaves the first among the best, alone or in a toss-up, leaves it as good a choice.
@@ -245,7 +262,7 @@ def _verdict(
         which = one_of(algorithms(question, both))
         text = f"{which[:1].upper()}{which[1:]} by {by}: {join(unknown)} {verb}."
         cases = tuple(_cases(question, deciding[0], best, lasts_until(deciding[0], lines, best)))
-        return Verdict(status="depends", on=deciding[0].parameter, cases=cases, text=text), deciding
+        return Verdict(status="depends", on=deciding[0].parameter, cases=cases, text=text), [row.id for row in deciding]
     each = algorithms(question, best)
     alone = len(each) == 1
     said = f"{title(best[0])} is best by {by}" if alone else f"Toss-up for {by}: {one_of(each)}"
@@ -254,16 +271,22 @@ def _verdict(
     if leading is not None:
         change = _in_words(question, best, leading, scenario.tier_names)
     status: Literal["best", "toss-up"] = "best" if alone else "toss-up"
-    return Verdict(status=status, best=best, text=f"{said}; {change}."), [leading] if leading else []
+    return Verdict(status=status, best=best, text=f"{said}; {change}."), [leading.id] if leading else []
 
 
 def _leading(best: tuple[str, ...], rows: Sequence[Change], scenario: Scenario) -> Change:
-    """The nearest change: a number close by, else a setting, which is one step away, else a number.
+    """The nearest change, or toss-up before one: a number close by, else a setting, one step away, else a number.
 
     What a preset says of how clients share their link, which nobody else said, comes before all.
     """
     if len(best) > 1:
         rows = [row for row in rows if row.alone or (row.method == "setting" and len(row.best_beyond) == 1)] or rows
+    rows = [
+        row.replaced(break_even=at, distance=row.turned, best_beyond=(*best, *row.best_beyond), last=row.tossed)
+        if (at := row.toss_up) is not None
+        else row
+        for row in rows
+    ]
     settings = [row for row in rows if row.method == "setting"]
     preset = [row for row in settings if is_open(row.parameter, scenario) and not row.assumed]
     numbers = [row for row in rows if row.distance is not None]
@@ -294,8 +317,8 @@ def _in_words(question: Question, best: tuple[str, ...], row: Change, tiers: Seq
         where = f"{'above' if above else 'below'} {_at(row)}"
         where = f"= {_at(row)} or {'more' if above else 'less'}" if isinstance(row.break_even, int) else where
         if row.last is not None:
-            ends = sorted((float(row.break_even), row.last))
-            where = f"of {' to '.join(format_break_even(end, row.unit) for end in ends)}"
+            ends = dict.fromkeys(format_break_even(end, row.unit) for end in sorted((float(row.break_even), row.last)))
+            where = f"{'of' if len(ends) > 1 else '='} {' to '.join(ends)}"
         does = f"settles it for {names(row.best_beyond)}" if row.alone else "makes it a toss-up"
         return f"{input_words(row.parameter, tiers)} {where} {does}"
     return f"the nearest change is at {input_words(row.parameter, tiers)}{joint}{_at(row)}{away}"
@@ -313,7 +336,8 @@ def _decides(row: Change) -> bool:
         return False
     if row.parameter in UNASKED or isinstance(row.break_even, int):
         return False
-    return row.method == "setting" or (row.distance is not None and abs(row.distance) <= math.log(FACTOR))
+    away = None if row.beaten is None else _apart(row.beaten, row.now)  # who leads in a toss-up decides nothing
+    return row.method == "setting" or (away is not None and abs(away) <= math.log(FACTOR))
 
 
 def _unknown(parameter: str, deciding: Sequence[Change], tiers: Sequence[str]) -> str:
@@ -328,16 +352,14 @@ def _unknown(parameter: str, deciding: Sequence[Change], tiers: Sequence[str]) -
 
 
 def _cases(question: Question, row: Change, best: tuple[str, ...], last: float | int | None) -> Iterator[Verdict]:
-    """What is best on either side of a change, which ends at ``last`` if anywhere.
-
-    Beyond a number one leads by what is predicted, which is no more than that where a toss-up goes on.
-    """
+    """What is best on either side of a change and of the toss-up about it; the change ends at ``last`` if anywhere."""
     now, beyond, leads = str(row.now), _at(row), ""
     if not isinstance(row.break_even, str):
-        above, leads = row.break_even > float(row.now), " leads"
-        now, beyond = (f"{side} {_at(row)}" for side in (("below", "above") if above else ("above", "below")))
+        above, leads, beaten = row.break_even > float(row.now), " leads", row.beaten or row.break_even
+        ends = (format_break_even(end, row.unit) for end in (row.toss_up or row.break_even, beaten))
+        now, beyond = map(" ".join, zip(("below", "above") if above else ("above", "below"), ends, strict=True))
         if last is not None:
-            beyond = " to ".join(format_break_even(end, row.unit) for end in sorted((row.break_even, last)))
+            beyond = " to ".join(format_break_even(end, row.unit) for end in sorted((beaten, last)))
     for value, topologies in ((now, best), (beyond, row.best_beyond)):
         each = algorithms(question, topologies)
         text = one_of(each) + leads * (topologies is not best) if len(each) == 1 else f"toss-up, {one_of(each)}"
@@ -455,7 +477,7 @@ def _change(
         method=WAYS[method],
         assumed=is_assumed(each.name, scenario),
         before=each.number(change.before),
-        distance=math.log(shown / each.value) if each.value > 0 and shown > 0 else None,
+        distance=_apart(shown, each.value),
         clear=None if change.clear is None else each.number(change.clear),
         crossing=_crossing(each, change, question, scenario.objective, first),
         alone=False,
@@ -520,7 +542,7 @@ def _turned_toss_up(each: Input, side: int, here: Standing, competing: tuple[str
             last=last,
             method="sampled",
             assumed=is_assumed(each.name, here.scenario),
-            distance=math.log(at / each.value) if each.value > 0 and at > 0 else None,
+            distance=_apart(at, each.value),
             **costs(each.apply(Perturbed(question), at), topologies[0]),
         )
 

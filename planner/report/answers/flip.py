@@ -91,7 +91,8 @@ def _row(answer: Flips, row: Change, tossed: bool, most: int = 4) -> tuple[str, 
     beyond += _away(row)
     at = _from(row, row.break_even)
     if (last := lasts_until(row, answer.flip.lines, answer.flip.first)) is not None:
-        at = f"from {' to '.join(format_break_even(end, row.unit) for end in sorted((row.break_even, last)))}"
+        ends = dict.fromkeys(format_break_even(end, row.unit) for end in sorted((row.break_even, last)))
+        at = f"{'from' if len(ends) > 1 else '='} {' to '.join(ends)}"
     return answer.words(row.parameter), f"{now}{'?' * row.assumed}", at, beyond, row.method
 
 
@@ -152,14 +153,12 @@ def _limits(answer: Flips) -> Iterator[str]:
 def _tossed(answer: Flips) -> str:
     """Between which values the present best and the next are a toss-up, on the way to each change and beyond it."""
     found = []
-    for row in answer.rows:
+    for row in sorted(answer.rows, key=lambda row: math.inf if row.turned is None else abs(row.turned)):
         if row.toss_up is None:
             continue
-        where, last = _from(row, row.toss_up), row.beaten
-        if isinstance(last, int):  # of a count, the one before
-            last += 1 if last < row.toss_up else -1
-        if last is not None:
-            ends = dict.fromkeys(format_break_even(end, row.unit) for end in (row.toss_up, last))
+        where = _from(row, row.toss_up)
+        if row.tossed is not None:
+            ends = dict.fromkeys(format_break_even(end, row.unit) for end in (row.toss_up, row.tossed))
             where = " to ".join(ends)
         found.append(f"{answer.words(row.parameter)} {where}")
     more = f"; {len(found) - AROUND} more: --explain break-even" if len(found) > AROUND else ""

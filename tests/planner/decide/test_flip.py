@@ -1496,3 +1496,28 @@ def test_ranges_without_a_change_are_a_section_too() -> None:
     said = " ".join(still.explain("stretches").split())
     assert "the whole range of every input that was followed." in said
     assert "Ranges in which a topology is best, or within 2 % of it" in said  # and not the best alone
+
+
+CAMERAS: dict[str, Any] = {"G": 15, "M": 40, "heterogeneity": "intra", "model_size": "2.4MB", "step_time": "0.4s"}
+
+
+def test_what_leads_inside_a_toss_up_decides_nothing_and_the_nearest_toss_up_is_named() -> None:
+    """It read "sigma decides", of a break-even at 0.641, where sigma = 0.64 and 1.4 are toss-ups of `recommend`."""
+    given = {**CAMERAS, "uplink": "3Mbit/s", "link_sharing": "per-server", "objective": "time"}
+    given["settings"] = {"network.server_link.up": "20Mbit/s", "network.server_link.down": "250Mbit/s"}
+    found = flip(planner.load_scenario(**given), only=["sigma"])
+    begins = re.fullmatch(r"Star-Ring is best by time; sigma below (\S+) makes it a toss-up\.", found.verdict.text)
+    assert begins is not None
+    assert found.verdict.status == "best"
+    for sigma, best in ((1.04 * float(begins[1]), 1), (0.96 * float(begins[1]), 2), (0.6, 2)):
+        there = planner.recommend(**given, sigma=sigma, details=False).verdict.best
+        assert (len(there), "star-ring" in there) == (best, True)
+
+
+def test_the_verdict_names_a_toss_up_that_is_nearer_than_every_break_even() -> None:
+    found = flip(planner.load_scenario(**CAMERAS, objective="traffic"), only=["sigma", "G"])
+    assert re.search(r"; sigma above 2\.\d+ makes it a toss-up\.$", found.verdict.text)
+    assert found.rows[0].parameter == "sigma"
+    nearest = min(found.rows, key=lambda row: abs(row.distance or math.inf))
+    assert nearest.parameter == "G"
+    assert "Toss-up around break-evens: sigma > 2." in " ".join(str(found).split())
