@@ -88,7 +88,8 @@ def nearest_flips(here: Standing) -> tuple[tuple[Sensitivity, ...], str]:
     found.sort(key=lambda pair: pair[0])
     far = f"by up to a factor {breakpoints.REACH:g} (counts {breakpoints.REACH_OF_COUNTS:g}; from 0 what is 0)"
     held = ", counts at the present target" if question.target is None and not of_pilot else ""
-    flips = tuple(_with_toss_ups(here, looked, [flip for _, flip in found]))
+    told = sorted(_with_toss_ups(here, looked, found), key=lambda pair: pair[0])
+    flips = tuple(flip for _, flip in told)
     numbers = f"one input at a time{held}, {far}{among}: {', '.join(looked)}"
     return flips, numbers if looked else "settings alone, as all topologies tie"
 
@@ -105,16 +106,23 @@ def _says_most(one: Sensitivity, near: Mapping[tuple[str, bool], float]) -> bool
     return both if one.parameter == rate else not both or one.parameter not in moved_by(rate)
 
 
-def _with_toss_ups(here: Standing, looked: Mapping[str, Input], flips: Sequence[Sensitivity]) -> Iterator[Sensitivity]:
-    """Changes with where a toss-up begins before them, of the nearest numbers where one look takes milliseconds."""
+def _with_toss_ups(
+    here: Standing, looked: Mapping[str, Input], found: Sequence[tuple[float, Sensitivity]]
+) -> Iterator[tuple[float, Sensitivity]]:
+    """Changes with where a toss-up begins before them, of the nearest numbers where one look takes milliseconds.
+
+    With how far the first of both is.
+    """
     left = 0 if here.question.partly_available or len(here.best) != 1 else TOSSED
-    for flip in flips:
+    for away, flip in found:
         each, even = looked.get(flip.parameter), flip.break_even
         if left and each is not None and flip.best_beyond and isinstance(even, (int, float)):
             left -= 1
             told = toss_up.undecided_along(each, here, here.totals)
-            flip = flip.replaced(toss_up=toss_up.begins(told, each, float(even), here.best))
-        yield flip
+            begins = toss_up.begins(told, each, float(even), here.best)
+            flip = flip.replaced(toss_up=begins)
+            away = abs(math.log(begins / each.value)) if begins and each.value else away
+        yield away, flip
 
 
 def _nearest(question: Question, objective: Objective) -> tuple[Question, str]:

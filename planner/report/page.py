@@ -388,11 +388,20 @@ def change_in(answer: Answer, one: Sensitivity) -> str:
     first, one = answer.verdict, as_asked(answer, one)
     while first.cases:  # changes are followed from the first
         first = first.cases[0]
-    said = unserved_in(answer, change(one, titles, first.best, answer.words), one.parameter, one.break_even)
-    if not one.parameter.endswith(".rate"):
-        return said
-    up, down = (answer.scenario[one.parameter.replace(".rate", f".{way}")].value for way in ("up", "down"))
-    return said if up == down else f"{said} (by uplink)"
+    link, dot, both = one.parameter.rpartition(".rate")
+    rates = {answer.scenario[f"{link}.{way}"].value for way in ("up", "down")} if dot and not both else ()
+    if len(rates) > 1 and isinstance(one.now, float):  # one factor for two numbers
+        ends = {name: getattr(one, name) for name in ("now", "break_even", "toss_up")}
+        one = one.replaced(unit="x", **{name: at / one.now for name, at in ends.items() if at is not None})
+
+    def words(name: str) -> str:
+        own, known = answer.words(name), answer.scenario.get(name)
+        if known is not None and known.origin == "derived" and isinstance(known.value, int | float):  # on no page
+            return f"{own} (now {format_amount(float(f'{known.value:.3g}'), known.unit)})"
+        return f"{'both rates of ' * (len(rates) > 1)}{own}"
+
+    said = change(one, titles, first.best, words)
+    return unserved_in(answer, said, one.parameter, one.break_even)
 
 
 def unserved_in(answer: Answer, text: str, parameter: str, other: object) -> str:

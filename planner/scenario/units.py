@@ -429,6 +429,7 @@ FORMATS: dict[str, Callable[[float], str]] = {
     "J": format_energy,
     "kg": format_mass,
     "%": lambda share: f"{100 * share:.3g} %",
+    "x": "{:.3g}x".format,
 }
 
 

@@ -635,3 +635,27 @@ def test_a_latency_that_is_open_is_asked_for_where_the_rates_were_given() -> Non
     assert "server latency 44 ms?" in " ".join(str(answer).split())
     known = planner.recommend(**given, server_latency="44ms")
     assert not any("--server-latency" in one.argv or "--server-uplink" in one.argv for one in known.next)
+
+
+@pytest.mark.usefixtures("few_draws")
+def test_changes_stand_by_where_their_toss_ups_begin_and_give_what_is_on_no_page() -> None:
+    """Zeta above 9.18, 1.9 times its value on no page, came before sigma above 2.62, which is 1.4 times away."""
+    found = planner.recommend(G=15, M=40, heterogeneity="intra", objective="traffic")
+    said = " ".join(str(found).partition("Changes ")[2].split())
+    sigma, zeta = (re.search(rf"{name} above (\S+) -> toss-up", said) for name in ("sigma", r"zeta \(now 4\.75\)"))
+    assert sigma is not None and zeta is not None
+    assert sigma.start() < zeta.start()
+    assert float(sigma[1]) / 1.9 < float(zeta[1]) / 4.75
+
+
+@pytest.mark.usefixtures("few_draws")
+def test_both_rates_of_a_link_are_moved_by_one_factor() -> None:
+    """`client link above 55.7 Mbit/s (by uplink)` was no toss-up with `--uplink 60Mbit/s` alone."""
+    given: dict[str, Any] = {"G": 8, "M": 20, "K": 5, "heterogeneity": "inter", "model_size": "30MB"}
+    given |= {"link_sharing": "per-client", "objective": "time"}
+    found = planner.recommend(**given, uplink="15Mbit/s")
+    factor = re.search(r"both rates of client link above ([\d.]+)x -> toss-up", " ".join(str(found).split()))
+    assert factor is not None
+    for near, best in ((0.95, 1), (1.1, 2)):
+        up, down = (f"{rate * near * float(factor[1])}Mbit/s" for rate in (15, 100))
+        assert len(planner.recommend(**given, uplink=up, downlink=down, details=False).verdict.best) == best
