@@ -174,6 +174,23 @@ class _Search:
         among.sort(key=lambda one: one.both)
         return next((one for one in among if math.isinf(near) or self._ties(one, chosen, given, near)), chosen)
 
+    def surest(self, chosen: Choice, found: Iterable[Choice], given: Choice) -> Choice:
+        """Of what ties with a choice of the same topology, the one whose runs on record all gained, and the most.
+
+        It is the choice itself where none of its runs lost, or none that ties has such a record.
+        """
+
+        def least(one: Choice) -> float | None:
+            shares = _on_record(_saved_on_record(self.asked, self.scenario, given, one), given, one, self.aim)
+            return None if shares is None else shares[0]
+
+        own, near = least(chosen), chosen.amount(self.aim) * (1 + self.scenario.resolution)
+        if own is None or own >= 0:
+            return chosen
+        among = (c for c in filter(self.budget.allows, found) if c.topology == chosen.topology)
+        sure = ((gain, -c.both, c) for c in among if c.amount(self.aim) <= near and (gain := least(c) or 0.0) > 0)
+        return max(sure, key=lambda one: one[:2], default=(own, 0.0, chosen))[2]
+
     def _ties(self, one: Choice, other: Choice, given: Choice | None, near: float) -> bool:
         """Whether a choice takes no more than another, up to ``near``, in predictions and in any of the runs on record.
 
@@ -228,6 +245,8 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     own_aim = replace(search, budget=Budget()).aim  # a budget moves no baseline
     given = min(present, key=lambda one: one.amount(own_aim), default=None)
     better = search.thrifty(least, every, given)
+    if given is not None and _worth_it(search, given, better) == better:
+        better = search.surest(better, every, given)
     saved = _saved_on_record(asked, scenario, given, better)
     shares = _on_record(saved, given, better, aim)
     allowed = given is not None and budget.allows(given)
@@ -836,6 +855,8 @@ def _beside(one: Choice, other: Choice) -> str:
 
 
 def _alike(found: Sequence[Choice]) -> Iterator[str]:
+    if not found:
+        yield "None: every other choice takes more of what is weighed."
     by: dict[tuple[str, str], list[int]] = {}
     for one in found:
         by.setdefault((one.topology, f"{one.passes} = {one.P}"), []).append(one.K)
