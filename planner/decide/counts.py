@@ -81,8 +81,8 @@ class _Search:
         """Order the divisions by their best plans, and find those between which predictions cannot decide."""
         self.leaders = [self._best(i) for i in range(len(self.scenarios))]
         self.order = sorted((plan for plan in self.leaders if plan is not None), key=lambda plan: plan.total)
-        undecided = (plan for plan in self.order if plan is self.order[0] or self._undecided(plan))
-        level = sorted({self.groups(plan) for plan in undecided})
+        self.undecided = [plan for plan in self.order if plan is self.order[0] or self._undecided(plan)]
+        level = sorted({self.groups(plan) for plan in self.undecided})
         # one group, and groups of one, are one tier, which has its own rows
         self.level = [number for number in level if 1 < number < _sizes(self.scenarios[0])[1]] or level
         self.above_one = self.level[:1] > level[:1]
@@ -193,14 +193,25 @@ class _Search:
         """The plan with the fewest groups of those between which predictions cannot decide: a server less for each.
 
         Of plans of these groups that are within the predictor's median error of the least one with no more local steps
-        in a round than measured runs had, as in `steps_and_rates`.
+        in a round than measured runs had, as in `steps_and_rates`. Of what ties with it by the same topology, the plan
+        with the fewest drawn.
         """
         found = next(plan for plan in self.order if self.groups(plan) == self.level[0])
-        known = self.checked.get(found.division)
-        if known is None or known is found:
-            return found
-        off = predictor_record.pair_factor(self.questions[found.division], 0.5)
-        return known if known.total <= found.total * max(off, 1 + self.scenarios[found.division].resolution) else found
+        known, near = self.checked.get(found.division), 1 + self.scenarios[found.division].resolution
+        if known is not None and known is not found:
+            off = predictor_record.pair_factor(self.questions[found.division], 0.5)
+            found = known if known.total <= found.total * max(off, near) else found
+        alike = (one for one in self.along.values() if one.total <= found.total * near)
+        tied = (one for one in alike if (one.division, one.topology) == (found.division, found.topology))
+        return min((found, *tied), key=lambda plan: math.prod(plan.counts.get(symbol, 1) for symbol in DRAWN))
+
+    def tied(self, symbol: str) -> list[str]:
+        """The values of a count that tie for the best, each run of those looked at in words; none where one is best."""
+        plans = sorted((n, plan.total) for (letter, n), plan in self.along.items() if letter == symbol)
+        near = min(total for _, total in plans) * (1 + self.scenarios[0].resolution)
+        runs = [[n for n, _ in run] for ties, run in itertools.groupby(plans, lambda one: one[1] <= near) if ties]
+        ends = [" to ".join(dict.fromkeys(f"{n:,}" for n in (run[0], run[-1]))) for run in runs]
+        return ends if sum(map(len, runs)) > 1 else []
 
     @property
     def settled(self) -> Scenario:
@@ -280,7 +291,9 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
     shared = _where_shared(found)  # now, while the rounds of these plans are remembered
     first, order = found.taken, found.order
     numbers = ties([plan.total for plan in order], scenario.resolution)
+    level = [plan for plan, number in zip(order, numbers, strict=True) if number == 1]
     tie = {plan.division: number for plan, number in zip(order, numbers, strict=True)}
+    tie |= {plan.division: 1 for plan in found.undecided}
     rows = [_row(found, i, plan, tie.get(i, max(numbers) + 1)) for i, plan in enumerate(found.leaders)]
     along = {symbol: _along(found, symbol, scenario.resolution) for symbol in choices}
     chosen = common[first.division]
@@ -297,7 +310,7 @@ def best(scenario: Scenario, recommend: Callable[[Scenario], Recommendation]) ->
     if looked:
         kept = join(found.counts(first))
         looked += f". {kept[:1].upper()}{kept[1:]} stay: searched again at another value they may lead elsewhere"
-    sentence = _sentence(found, [p for p in order if tie[p.division] == 1], along)
+    sentence = _sentence(found, level)
     lost = (f"G = {r.groups}: {r.why}." for r in rows if r.why)
     said = dict.fromkeys((*lost, *_beyond_record(found), *_cautions(found, rows), *_one_each(found, shared)))
     ends, others = ([Caution(text=text) for text in ts] for ts in (_at_the_end(found, along), (*found.about, *said)))
@@ -335,7 +348,7 @@ def _unsearched(every: Sequence[Sensitivity], searched: Collection[str]) -> Iter
 def _beyond_record(found: _Search) -> Iterator[str]:
     """Say what a plan takes that was not taken, as no measured run had as many local steps in a round."""
     taken, best = found.taken, found.leaders[found.taken.division]
-    if taken is not found.checked.get(taken.division) or best is None or best.total >= taken.total * (1 - SAVED):
+    if best is None or best is found.checked.get(taken.division) or best.total >= taken.total * (1 - SAVED):
         return
     takes = f"{times(best.total / taken.total)} the {found.scenarios[0].objective}"
     yield f"{_steps(best)} would take {takes}, within the predictor's error: no measured run had as many local steps."
@@ -450,15 +463,21 @@ def _chosen(found: _Search, *, short: bool = False) -> str:
     """The counts that are taken, and the numbers of groups between which predictions cannot decide."""
     taken, level = found.taken, found.level
     first = next(plan for plan in found.order if found.groups(plan) in level)
-    groups, *steps = found.counts(taken)
+    counts = found.counts(taken)
+    if not short:  # the ties of steps and of numbers drawn
+        ties: list[list[str]] = [[] for _ in counts[len(found.choices) :]]
+        ties += [found.tied(symbol) for symbol in found.choices]
+        counts = [
+            f"{one} ({join_with_limit(tied)} tie)" if tied else one for one, tied in zip(counts, ties, strict=True)
+        ]
     if len(level) == 1:
-        return ", ".join((groups, *steps))
+        return ", ".join(counts)
     span = f"{level[0]:,} or {level[-1]:,}" if len(level) == 2 else f"{level[0]:,} to {level[-1]:,}"
-    more, scenario = "", found.scenarios[taken.division]
+    said, scenario = f"{span} tie", found.scenarios[taken.division]
     if first.total * (1 + scenario.resolution) < taken.total and not short:
-        less = f"{times(first.total / taken.total)} the {scenario.objective}"
-        more = f"; {found.groups(first):,} groups: {less}, within the predictor's error"
-    return ", ".join((f"{groups} ({span} tie{more})", *steps))
+        less = f"{found.groups(first):,} take {times(first.total / taken.total)} the {scenario.objective}"
+        said = f"the fewest servers of {span}, which tie within the predictor's error: {less}"
+    return ", ".join((f"{counts[0]} ({said})", *counts[1:]))
 
 
 def _own(scenario: Scenario) -> dict[str, int]:
@@ -589,7 +608,7 @@ def _without_everyone(chosen: Scenario, choices: Spans) -> Iterator[str]:
         )
 
 
-def _sentence(found: _Search, level: Sequence[_Plan], along: Mapping[str, Sequence[Division]]) -> str:
+def _sentence(found: _Search, level: Sequence[_Plan]) -> str:
     first, choices = found.order[0], found.choices
     scenario = found.scenarios[first.division]
     known, free = scenario.known, scenario.grouping != "given"
@@ -616,10 +635,11 @@ def _sentence(found: _Search, level: Sequence[_Plan], along: Mapping[str, Sequen
             over = f", with {ranges}" if ranges else ""
             told = f"Of {searched} divisions of {clients:,} clients, {kind}{over}, the best is {said}"
     if first.total > 0:
-        told += _as_good(found, level, along)
+        told += _as_good(found, level)
     if found.taken is not first:
         counts = ", ".join(found.counts(found.taken))
         fewest = "the fewest groups above one, which is one tier," if found.above_one else "the fewest groups"
+        fewest = fewest if found.groups(found.taken) != groups else "the fewest drawn"
         told += f"; taken is {counts}, {fewest} that predictions cannot tell from it"
     stay = ", ".join(
         f"{s} = {known[s].value}" for s in CHOICES if s not in choices and (s in "PK" or known[s].origin == "given")
@@ -633,18 +653,14 @@ def _sentence(found: _Search, level: Sequence[_Plan], along: Mapping[str, Sequen
     return f"{told}.{_thriftier(found, level)}{own}{kept}{common}"
 
 
-def _as_good(found: _Search, level: Sequence[_Plan], along: Mapping[str, Sequence[Division]]) -> str:
+def _as_good(found: _Search, level: Sequence[_Plan]) -> str:
     """What else is as good within the resolution; else how far behind the next division is."""
     near = []
     others = sorted(level[1:], key=found.groups)
     if others:
         shown = ", ".join(f"{found.groups(p)} ({title(p.topology)})" for p in others[:6])
         near.append(f"G = {shown}" + (f" and {len(others) - 6} more" if len(others) > 6 else ""))
-    for symbol, rows in along.items():
-        together = [list(run) for ties, run in itertools.groupby(rows, lambda row: row.tie == 1) if ties]
-        ends = [[f"{getattr(row, CHOICES[symbol]):,}" for row in (run[0], run[-1])] for run in together]
-        if sum(map(len, together)) > 1:
-            near.append(f"{symbol} = {join_with_limit([' to '.join(dict.fromkeys(pair)) for pair in ends])}")
+    near += [f"{symbol} = {join_with_limit(ends)}" for symbol in found.choices if (ends := found.tied(symbol))]
     said = f"; as good within the resolution: {', '.join(near)}" if near else ""
     if not others and len(found.order) > 1:
         best, second = found.order[:2]

@@ -708,12 +708,16 @@ def test_divisions_within_the_error_of_the_predictor_are_a_toss_up(
     predicted = json.loads(plan(*words)[1])
     real = [one for one in predicted["recommend"]["divisions"] if 1 < one["groups"] < 60]  # others are one tier
     near = [one["groups"] for one in real if one["time_seconds"] <= 1.02 * min(o["time_seconds"] for o in real)]
-    span = re.search(r"\((\d+) (?:to|or) (\d+) tie;", predicted["verdict"]["text"])
+    span = re.search(
+        r"\(the fewest servers of (\d+) (?:to|or) (\d+), which tie within the", predicted["verdict"]["text"]
+    )
     assert int(span[1]) <= min(near) <= max(near) <= int(span[2])
     assert predicted["scenario"]["G"]["value"] == int(span[1]) < min(near)
     taken = next(one for one in predicted["recommend"]["divisions"] if one["groups"] == int(span[1]))
     first = min(real, key=lambda one: one["time_seconds"])
-    less = f"; {first['groups']} groups: {first['time_seconds'] / taken['time_seconds']:.2g}x the time, within the pre"
+    assert {int(span[1]), int(span[2])} <= {one["groups"] for one in real if one["tie"] == 1}  # what the table marks
+    assert all(one["groups"] >= int(span[1]) for one in real if one["tie"] == 1)
+    less = f": {first['groups']} take {first['time_seconds'] / taken['time_seconds']:.2g}x the time)"
     assert less in predicted["verdict"]["text"]
     proved = json.loads(plan(*words, "--predictor", "bound", "--metric", "gradient")[1])
     rows = [one for one in proved["recommend"]["divisions"] if one["time_seconds"] is not None]
@@ -838,3 +842,17 @@ def test_counts_that_are_taken_are_the_best_of_their_groups() -> None:
     assert first.id == other.id and first.time_seconds <= 1.02 * other.time_seconds
     assert any("were tried. The grid" in one.text for one in free.warnings)
     assert not any("were tried. The grid" in one.text for one in alone.warnings)
+
+
+@pytest.mark.usefixtures("unflipped", "few_draws")
+def test_of_numbers_drawn_that_tie_the_fewest_are_taken_and_values_that_tie_are_named() -> None:
+    """It read "Take S2 = 33", of 424 GB, where S2 = 19 to 39 tied; K = 4, 7 and 9 tied on another page alone."""
+    given: dict[str, Any] = {"G": 15, "M": 40, "heterogeneity": "intra", "model_size": "2.4MB", "step_time": "0.4s"}
+    given |= {"uplink": "12Mbit/s", "link_sharing": "per-client", "objective": "time"}
+    found = planner.recommend(**given, clients_per_round="5:39")
+    rows = found.recommend.choices["S2"]
+    tied = [row for row in rows if row.time_seconds <= 1.02 * min(row.time_seconds for row in rows)]
+    assert (len(tied) > 2, {row.tie for row in tied}) == (True, {1})
+    first, last = tied[0].clients_per_round, tied[-1].clients_per_round
+    assert found.verdict.text.startswith(f"Take S2 = {first} ({first} to {last} tie). ")
+    assert found.scenario["S2"].value == first
