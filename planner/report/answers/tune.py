@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from hflbounds.topology import Topology
 from planner.decide.tuned import MOST_SAID, SPENT, Plan, Tuned
-from planner.io.wording import counted, percent, times
+from planner.io.wording import counted, join, percent, times
 from planner.predict.predictors import guaranteed
 from planner.report.document import Cell, Column, Document, Section, Table, numeric, thinned
 from planner.report.page import BEGUN, SCALE, amounts, cell, count, evidence, told
@@ -125,6 +125,12 @@ def _note(answer: Tuned, row: Plan, chosen: Plan, *, short: bool = False, apart:
 
 def _facts(answer: Tuned, chosen: Plan, left_out: int) -> Iterator[tuple[str, str]]:
     """Lines of a page: all of them, or without what is alike and the record of rates, in short, or without rates."""
+    tried = {"K": ("local_steps", answer.tune.local_steps), "P": ("group_rounds", answer.tune.group_rounds)}
+    given = {name: how for name, how in tried.items() if name in answer.scenario}
+    if held := [name for name, (_, n) in given.items() if len(n) == 1 and answer.scenario[name].origin == "given"]:
+        alone = join([f"{name} = {given[name][1][0]}" for name in held])
+        ways = " ".join(f"--set fleet.{given[name][0]}={given[name][1][0]}" for name in held)
+        yield "Tried", f"{alone} alone, as -{' and -'.join(held)} say{'s' * (len(held) == 1)}: {ways} to compare others"
     if answer.tune.alike and not left_out:
         others = counted(len(answer.tune.alike), "other choice")
         within = percent(answer.tune.resolution)
