@@ -130,7 +130,7 @@ def _facts(answer: Tuned, chosen: Plan, left_out: int) -> Iterator[tuple[str, st
     if held := [name for name, (_, n) in given.items() if len(n) == 1 and answer.scenario[name].origin == "given"]:
         alone = join([f"{name} = {given[name][1][0]}" for name in held])
         ways = " ".join(f"--set fleet.{given[name][0]}={given[name][1][0]}" for name in held)
-        yield "Tried", f"{alone} alone, as -{' and -'.join(held)} say{'s' * (len(held) == 1)}: {ways} to compare others"
+        yield "Tried", f"{alone} alone: {ways} to compare others"
     if answer.tune.alike and not left_out:
         others = counted(len(answer.tune.alike), "other choice")
         within = percent(answer.tune.resolution)

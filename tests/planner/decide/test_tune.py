@@ -1310,6 +1310,6 @@ def test_a_page_says_that_one_value_alone_was_tried_and_how_to_compare_it() -> N
     """`tune ... -K 5` kept K = 5, and `--set fleet.local_steps=5` had K = 48 for less than half the time."""
     given: dict[str, Any] = {"G": 4, "M": 5, "heterogeneity": "inter", "link_sharing": "per-client"}
     one, every = planner.tune(**given, local_steps="5"), planner.tune(**given, settings={"fleet.local_steps": 5})
-    said = "Tried K = 5 alone, as -K says: --set fleet.local_steps=5 to compare others"
+    said = "Tried K = 5 alone: --set fleet.local_steps=5 to compare others"
     assert said in " ".join(str(one).split()) and one.tune.local_steps == (5,)
     assert "Tried" not in str(every) and len(every.tune.local_steps) > 5
