@@ -80,7 +80,7 @@ def search(
     Args:
         words: each, but little ones such as "of", must occur, in any case, in the id, the title, the source, the
             status, what is bounded, the names of its hypotheses, or a quantity's name, letter or meaning; theorems and
-            rates are convergence guarantees too.
+            rates are convergence guarantees too, and nonconvex where no hypothesis asks for convexity.
         paper: key of the paper; any if None.
         status: as of `Bound.status`.
         metric: id of what is bounded.
@@ -135,6 +135,23 @@ def nearest(words: str) -> str:
     return "Give a word."
 
 
+def is_without_convexity(bound: Bound) -> bool:
+    """Whether it is a guarantee for losses that need not be convex."""
+    return bound.kind in ("theorem", "rate") and not any("convex" in assumed.id for assumed in bound.assumes)
+
+
+def alike(bound: Bound) -> tuple[Bound, ...]:
+    """Guarantees of the same quantity for the same topology, with the same part of it in a round, in the same order."""
+
+    def case(one: Bound) -> tuple[Any, ...]:
+        part = (assumed.id.partition(", any")[0] for assumed in one.assumes if "participation" in assumed.id)
+        return one.kind in ("theorem", "rate"), one.bounds.id, one.topology, {one.split(", uniform")[0] for one in part}
+
+    here = case(bound)
+    own = here[0] and bound.topology is not None
+    return tuple(one for one in catalogue().values() if own and one is not bound and case(one) == here)
+
+
 @cache
 def _known(bound: Bound) -> tuple[str, frozenset[str]]:
     """The text that is searched, without formulas, and its words; folded in case."""
@@ -142,6 +159,7 @@ def _known(bound: Bound) -> tuple[str, frozenset[str]]:
     parts = [
         *(bound.id, bound.title, bound.kind, bound.status, f"{bound.constants} constants"),
         "convergence guarantee bound" * (bound.kind in ("theorem", "rate")),  # what they are called too
+        "nonconvex non-convex" * is_without_convexity(bound),
         *(str(bound.source), paper.key, paper.title),
         *(
             bound.bounds.id,
@@ -156,4 +174,4 @@ def _known(bound: Bound) -> tuple[str, frozenset[str]]:
     return text, frozenset(re.findall(r"[^\W_]+", text)) | {name.casefold() for name in bound.needs}
 
 
-__all__ = ["Bounds", "nearest", "occurs", "search", "tokens"]
+__all__ = ["Bounds", "alike", "is_without_convexity", "nearest", "occurs", "search", "tokens"]

@@ -32,6 +32,7 @@ from planner.report.document import (
     Sentences,
     Table,
 )
+from planner.report.render.table import first_that_fits
 from planner.scenario.units import format_amount, format_break_even
 
 LEGEND = {"~": "~ predicted", "?": "? assumed", "[": "[ ] 80 % interval", "=": "= toss-up"}
@@ -126,6 +127,7 @@ def brief(
     *,
     whole: Table | None = None,
     facts: Iterable[tuple[str, str]] = (),
+    shorter: Iterable[Iterable[tuple[str, str]]] = (),
     sections: Iterable[Section] = (),
     records: Sequence[Mapping[str, Any]] | None = None,
     kind: str,
@@ -133,8 +135,8 @@ def brief(
     """Lay out an answer that chooses no topology, and let it keep its page.
 
     Of a table as the body, which is indented, the first rows are shown, and ``--explain rows`` shows all, or the
-    ``whole`` table where cells of the body are shortened. Facts are lines between the body and warnings; records, by
-    default the rows, are for a spreadsheet.
+    ``whole`` table where cells of the body are shortened. Facts are lines between the body and warnings, or shorter
+    ones, of which the first that fit a page are taken; records, by default the rows, are for a spreadsheet.
     """
     details, more = [*sections], []
     if isinstance(body, Table):
@@ -143,9 +145,12 @@ def brief(
         details.insert(0, Section("rows", kind, (body if whole is None else replace(whole, indent=2, apart=False),)))
         body = [replace(body, rows=body.rows[:ROWS])]
     details.append(Section.said(WARNINGS, "Warnings", (one.text for one in answer.warnings)))
-    blocks = (Sentences(answer.verdict.text, "bold"), *body, Facts((*more, *facts, *warned(answer), *steps(answer))))
+    head, end = (Sentences(answer.verdict.text, "bold"), *body), (*warned(answer), *steps(answer))
     kept = answer.records() if records is None else records
-    return answer.keeping(page=_laid(answer, blocks, details, kept, kind))
+    pages = (
+        _laid(answer, (*head, Facts((*more, *some, *end))), details, kept, kind) for some in (tuple(facts), *shorter)
+    )
+    return answer.keeping(page=first_that_fits(pages))
 
 
 def told(answer: Told, table: Table | Sequence[Block], *, kind: str, **parts: Any) -> Document:

@@ -7,7 +7,7 @@ import re
 import pytest
 
 import hflbounds
-from hflbounds import Bound
+from hflbounds import Bound, finding
 
 
 def test_a_search_shows_a_table_of_all_that_it_found() -> None:
@@ -60,3 +60,23 @@ def test_theorems_and_rates_are_found_as_guarantees() -> None:
     """README calls them so, and the search asked back: did you mean rate?"""
     assert {bound.kind for bound in hflbounds.search("guarantee")} == {"theorem", "rate"}
     assert {*hflbounds.search("theorem sharp star-ring")} <= {*hflbounds.search("convergence bound sharp star-ring")}
+
+
+def test_guarantees_without_convexity_are_found_by_either_spelling() -> None:
+    """It asked back: did you mean convex?"""
+    found = hflbounds.search("nonconvex partial")
+    assert {"zhou2026.thm2.star-star", "hflbounds.exact-partial.ring-ring"} <= {bound.id for bound in found}
+    assert found == hflbounds.search("non-convex partial")
+    for bound in found:
+        assert bound.kind in ("theorem", "rate")
+        assert not any("convex" in one.id for one in bound.assumes)
+
+
+def test_a_bound_knows_the_same_guarantee_with_other_constants() -> None:
+    """For the topology, quantity and participation of zhou2026, Theorem 2, read off the catalogue's page by hand."""
+    known = {bound.id: bound for bound in hflbounds.list()}
+    printed = known["zhou2026.thm2.star-ring"]
+    others = {bound.id for bound in finding.alike(printed)}
+    assert {"zhou2026.thm2-proof.star-ring", "hflbounds.exact-partial.star-ring"} <= others
+    assert not {one for one in others if "thm1" in one or not one.endswith("star-ring")}
+    assert finding.alike(known["karimireddy2020.scaffold"]) == ()

@@ -16,6 +16,7 @@ from hflbounds import catalogue, families
 from hflbounds.core.bound import Bound, Notation
 from hflbounds.core.quantities import ABOUT, ARRAYS
 from hflbounds.errors import ComparisonError, ConditionError, DomainError, FormatError, UnknownBoundError
+from hflbounds.exact import LAWS
 from hflbounds.typeset import markup, wording
 from hflbounds.typeset.statement import letter
 from planner.errors import NoAnswerError, ScenarioError
@@ -69,6 +70,11 @@ def bound_named(name: str) -> Bound:
     wanted = name.strip().casefold()
     near = [wanted] if wanted in alike else [other for other in alike if wanted and other.startswith(f"{wanted}.")]
     near = near or difflib.get_close_matches(wanted, alike)
+    family, _, tree = wanted.rpartition(".")
+    if family in {f"hflbounds.{label}" for label, _ in LAWS.values()} and re.fullmatch(
+        r"(star|ring)(-(star|ring)){2,}|star|ring", tree
+    ):
+        raise UnknownBoundError(f"{name} is the bound of a tree. Write --tiers {tree.replace('-', '/')} in its place.")
     hint = f"did you mean {' or '.join(alike[other] for other in near[:4])}?" if near else "see `hfl-plan bounds list`."
     raise UnknownBoundError(f"no bound is called {name!a:.80}; {hint}")
 

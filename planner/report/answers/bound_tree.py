@@ -85,6 +85,7 @@ def _lettered(tiers: str, shape: Mapping[str, str | None]) -> Bound:
         if shape.get(name) is not None:
             raise ScenarioError(
                 f"--{name}: without sizes these are letters. Leave it out, or write --tiers ring:4/star:5."
+                + " Letters for a part of the children: --draws common." * (name == "drawn")
             )
     if shape.get("draws") == "fresh":
         raise ScenarioError("--draws: fresh needs sizes: --tiers ring:4/star:5 --drawn 2/3. Or write common.")

@@ -16,7 +16,7 @@ from hflbounds.core.bound import Bound, Status
 from hflbounds.core.evaluation import bind
 from hflbounds.export import Statement, Style, formats, render, suffixes, takes
 from hflbounds.export.json import describe
-from hflbounds.finding import nearest, search
+from hflbounds.finding import alike, is_without_convexity, nearest, search
 from hflbounds.typeset import markup, wording
 from hflbounds.typeset.statement import CONSTANTS, Value, said_status, words
 from planner.errors import NoAnswerError, ScenarioError
@@ -33,6 +33,7 @@ WHERE, PARTS = 3, 80  # parts of a formula on a page, and their letters
 CONDITIONS = 100  # letters of all conditions on a page
 LETTERS = 5  # of quantities on a page
 QUANTITY = 24  # letters of a bounded quantity in a list
+ALIKE = 2  # families of bounds with other constants that are named
 FILTERS = "--search, --paper, --status, --metric"
 
 
@@ -50,7 +51,8 @@ def listed(asked: str, paper: str | None, status: str | None, metric: str | None
     found = search(asked, paper=paper, status=status, metric=metric)
     if not found:
         if asked.strip() and not search(asked):
-            raise NoAnswerError(f"no bound has all of {asked!a:.80}. {nearest(asked)}")
+            deeper = " Those of other depths: `hfl-plan bounds show --tiers star/ring/star`." * ("tier" in asked)
+            raise NoAnswerError(f"no bound has all of {asked!a:.80}. {nearest(asked)}{deeper}")
         raise NoAnswerError(f"no bound of the catalogue is all of that. Leave out one of {FILTERS}.")
     rows = [(b.id, b.status, b.constants, shortened(b.bounds.id.replace("-", " "), QUANTITY)) for b in found]
     entries = [
@@ -117,7 +119,8 @@ def shown(
     terms = {} if value is None else value.terms
     rows = [{"term": name, "formula": str(term), "value": terms.get(name)} for name, term in bound.terms.items()]
     own = {**describe(statement), "tuned": step, "why": why}
-    return _page(statement, own, rows, tuned)
+    in_letters = f"--tiers {tiers}" if tiers and ":" not in tiers and not any(shape.values()) else "..."
+    return _page(statement, own, rows, tuned, in_letters if tiers else bound.id if values else "...")
 
 
 def _completed(bound: Bound, values: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any] | None]:
@@ -139,15 +142,20 @@ def _completed(bound: Bound, values: dict[str, Any]) -> tuple[dict[str, Any], di
     return {**values, "eta_eff": step["eta_eff"]}, step
 
 
-def _page(statement: Statement, own: Any, rows: Any, tuned: Mapping[str, Any] | None) -> Listing:
-    """What is bounded by what, on a page; letters, hypotheses and misprints behind ``--explain``."""
+def _page(statement: Statement, own: Any, rows: Any, tuned: Mapping[str, Any] | None, asked: str) -> Listing:
+    """What is bounded by what, on a page; letters, hypotheses and misprints behind ``--explain``.
+
+    ``asked`` is what is exported next, in letters, as papers have it.
+    """
     bound, value = statement.bound, statement.value
     letters = Statement(bound, Style(notation=statement.style.notation))  # with the numbers beside them
     text = f"{plain(wording.capital(bound.title))}{'.' if value is None else f': {_value(bound, value)}.'}"
     settings = {str(name) for name in bound.free if str(name) not in statement.numbers}
     lacking = [name for name in bound.needs if name not in statement.numbers and name not in settings]
     following = options.following(lacking)
-    answer = listing("bounds-show", text, own, rows, title=bound.id, next=[*following, "hfl-plan bounds export ..."])
+    answer = listing(
+        "bounds-show", text, own, rows, title=bound.id, next=[*following, f"hfl-plan bounds export {asked}"]
+    )
     where = [(f"with {markup.unicode(name)}", markup.unicode(tex)) for name, tex in letters.definitions]
     where += [(markup.unicode(tex), plain(meaning)) for tex, meaning in letters.functions]
     conditions = "; ".join(markup.unicode(condition) for condition in letters.conditions)
@@ -162,6 +170,8 @@ def _page(statement: Statement, own: Any, rows: Any, tuned: Mapping[str, Any] | 
     ]
     graves = Counter(e.gravity for e, *_ in statement.errata())
     all_of_them = f"; a value needs {len(lacking)} of them" if value is None and len(lacking) > options.FEW else ""
+    nonconvex = ["not convexity"] * is_without_convexity(bound)
+    others = _others(bound)
     step = "Step" if tuned is None or "eta_eff" in tuned else "Free"
     facts = [
         *(where if few else [("with", f"{len(where)} parts of these terms: --explain where")]),
@@ -170,7 +180,8 @@ def _page(statement: Statement, own: Any, rows: Any, tuned: Mapping[str, Any] | 
         ("Source", plain(letters.prose(str(bound.source)))),
         ("Status", f"{bound.kind}, {said_status(bound)}; {CONSTANTS[bound.constants]}"),
         ("Bounded", textwrap.shorten(plain(letters.bounded).partition(";")[0], BOUNDED, placeholder=" ...")),
-        ("Needs", ", ".join(one.losses or one.id for one in bound.assumes)),
+        ("Needs", ", ".join([*nonconvex, *(one.losses or one.id for one in bound.assumes)])),
+        ("Also", others),
         ("Errata", ", ".join(f"{gravity} {count}" for gravity, count in graves.items()) + ": --explain misprints"),
         ("Letters", f"{join_with_limit(list(bound.needs), LETTERS)}{all_of_them}: --explain letters"),
     ]
@@ -186,10 +197,21 @@ def _page(statement: Statement, own: Any, rows: Any, tuned: Mapping[str, Any] | 
         Section.said("hypotheses", "Hypotheses", map(plain, letters.assumptions)),
         Section.said("misprints", "Printed otherwise", misprints),
     ]
-    left_out = {step: tuned is None, "Errata": not graves, "if": not conditions}
+    left_out = {step: tuned is None, "Errata": not graves, "if": not conditions, "Also": not others}
     body = _terms(letters, {} if value is None else value.terms)
     shown = [fact for fact in facts if not left_out.get(fact[0])]
-    return brief(answer, body, facts=shown, sections=sections, kind="Bound")
+    fewer = [fact for fact in shown if fact[0] != "Also"]
+    counts = {"Needs": f"{counted(len(bound.assumes), 'assumption')}: --explain hypotheses"}
+    parts = [(name, counts.get(name, text)) for name, text in fewer]
+    return brief(answer, body, facts=shown, shorter=(fewer, parts), sections=sections, kind="Bound")
+
+
+def _others(bound: Bound) -> str:
+    """Name the same guarantee with other constants: explicit ones for values, else as a paper prints it."""
+    explicit = bound.constants == "explicit"
+    found = [one.id.rpartition(".")[0] for one in alike(bound) if (one.constants == "explicit") != explicit]
+    what = "constants hidden" if explicit else "explicit constants"
+    return f"{what}: {join_with_limit(found, ALIKE)}" if found else ""
 
 
 def _terms(letters: Statement, amounts: Mapping[str, float]) -> list[Block]:

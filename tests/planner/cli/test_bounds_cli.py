@@ -615,6 +615,8 @@ EXPORT = ["export", RING]
         (["compare", RING, "hflbounds.sharp.star-ring"], "Compare hflbounds.sharp.star-ring with zhou2026.thm1-proof"),
         (["compare", RING, "liu2026.thm1"], "bounds the mean-squared-gradient, liu2026.thm1 the loss-gap"),
         (["compare", RING, "zhou2026.thm1"], "is a family of bounds"),
+        (["show", "hflbounds.exact.star-ring-star"], "is the bound of a tree. Write --tiers star/ring/star"),
+        (["show", "--tiers", "star/ring", "--drawn", "2/3"], "Letters for a part of the children: --draws common"),
         (["compare", RING, OTHER, "--over", "mu"], "--over: " + RING),
         (["compare", RING, OTHER, "--range", "1:2"], "Name that too"),
         (["compare", RING, OTHER, "--over", "zeta", "--range", "1-2", *ALL], "is not a range. Write 0.1:10"),
