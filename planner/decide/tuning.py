@@ -364,10 +364,13 @@ def rate(question: Question, choice: Choice) -> Rate:
     at = with_steps(question, choice.P, choice.K)
     rounds, chain = max(1.0, choice.rounds), chain_length(question, choice, choice.topology)
     tuned = at.best_bound(choice.topology, rounds)
-    predicted = finite(at.predictor.rate(at, choice.topology, rounds))
+    named = at.predictor.rate(at, choice.topology, rounds)
+    predicted = finite(named)
     proved, why = finite(tuned.eta_eff if tuned else None), ""
     if chain is None:
         why = "this bound is a rate at a step already chosen, and names no learning rate"
+    elif named is None:
+        why = f"the predictor {at.predictor.id} names no learning rate"
     elif predicted is None:
         why = "without noise, heterogeneity and cap any learning rate is too small; choose one"
     return Rate(

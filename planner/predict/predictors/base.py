@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from planner.errors import NoAnswerError
+
 if TYPE_CHECKING:
     from planner.predict.question import Question
 
@@ -41,6 +43,8 @@ ACCURACY = replace(
     note="Accuracy is predicted by training loss: rounds to it are those to the loss that goes with it.",
 )
 
+USUAL: Mapping[str, Quantity] = {"gradient": SQUARED_GRADIENT, "loss": LOSS, "accuracy": ACCURACY}  # by metric
+
 
 class Predictor(ABC):
     """Rounds of a topology, and what it reaches in them.
@@ -52,7 +56,7 @@ class Predictor(ABC):
     id: ClassVar[str]  # word of ``--predictor``
     says: ClassVar[str]  # what its rounds are, in a few words, after "rounds"
     metrics: ClassVar[tuple[str, ...]] = ("gradient",)  # what it can predict about
-    # what targets are numbers of, by metric, where they are not mean squared gradients
+    # what targets are numbers of, by metric, where they are another than is usual
     quantities: ClassVar[Mapping[str, Quantity]] = {}
     # whether a theorem stands behind its rounds, so that it needs a bound of each topology
     guarantees: ClassVar[bool] = False
@@ -75,7 +79,7 @@ class Predictor(ABC):
 
     def quantity(self, metric: str) -> Quantity:
         """What a target is a number of, for a metric."""
-        return self.quantities.get(metric, SQUARED_GRADIENT)
+        return self.quantities.get(metric, USUAL[metric])
 
     def start(self, values: Mapping[str, Any], metric: str = "gradient") -> Any:
         """The quantity before the first round, which a share of it is of; the largest that it can be."""
@@ -144,7 +148,13 @@ Method = Callable[[Predictor, Any, str, Any, Mapping[str, Any]], Any]
 def _broadcasting(method: Method) -> Method:
     @functools.wraps(method)
     def broadcast(self: Predictor, question: Question, topology: str, wanted: Any, values: Mapping[str, Any]) -> Any:
-        found = method(self, question, topology, wanted, values)
+        try:
+            found = method(self, question, topology, wanted, values)
+        except LookupError as error:
+            raise NoAnswerError(
+                f"--predictor: {self.id} failed for {topology} ({type(error).__name__}: {error}). Leave it out, or ask "
+                "for the topologies that it knows."
+            ) from error
         shape = np.broadcast_shapes(np.shape(found), np.shape(wanted), *(np.shape(value) for value in values.values()))
         return found if np.shape(found) == shape else np.broadcast_to(found, shape)
 

@@ -61,7 +61,6 @@ from hflbounds.topology import Tier, TierSymbols, Topology, all_topologies
 from hflbounds.uneven import Kin, families
 from planner.predict import envelopes, many_steps
 from planner.predict.envelopes import FADED, ROUNDS, Array, EnvelopePredictor
-from planner.predict.predictors.base import ACCURACY, LOSS
 
 if TYPE_CHECKING:
     from planner.predict.question import Question
@@ -271,7 +270,6 @@ class _Spectrum(EnvelopePredictor):
     id = "spectrum"
     says = "that losses of a broad spectrum with these constants take"
     metrics = ("loss", "accuracy", "gradient")
-    quantities = {"loss": LOSS, "accuracy": ACCURACY}  # noqa: RUF012
     powers: ClassVar[many_steps.Powers | None] = None  # of many local steps; None for those that come with the package
     gained: ClassVar[Mapping[str, float]] = GAINED
     _last: tuple[tuple[Question, Any, Any], Any] | None = None  # what was asked of stars last, and rounds

@@ -433,6 +433,19 @@ def test_a_predictor_of_another_package_is_accepted_everywhere(constant: None, p
     assert "constant" in predictors()
 
 
+def test_a_predictor_of_another_package_may_predict_losses_and_know_trees_of_two_tiers_alone(
+    constant: None, plan: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_Constant, "metrics", ("loss",))
+    given = ["--predictor", "constant", "--link-sharing", "per-client"]
+    _, out, _ = plan("recommend", "-G4", "-M5", *given, "--json")
+    assert json.loads(out)["target"]["metric"] == "loss gap"
+    _, out, _ = plan("tune", "-G4", "-M5", *given, "-K1,2")
+    assert "none: the predictor constant names no learning rate" in " ".join(out.split())
+    code, _, err = plan("recommend", "--tiers", "2/3/4", *given)
+    assert code == 1 and "no answer[N001]: --predictor: constant failed for star-star-star (KeyError" in err
+
+
 def test_two_predictors_of_one_id_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     from planner.predict import predictors as home
 
