@@ -49,7 +49,7 @@ MOST = 30  # keywords of scenarios, from which on they are written together
 def text() -> str:
     """Return the file."""
     fields = [of_field(one, one.options, one.help) for one in FIELDS if one.options]
-    shared = {one.name: one for one in fields}
+    shared = {name: one for one in fields for name in (one.name, *one.aliases)}
     alone = {name for _, function in every() for name in own(function, shared)}
     others = {one.name for one in fields if alone & {one.name, *one.aliases}}
     lines = [HEAD, "class Common(TypedDict, total=False):", '    """Keywords that say one thing everywhere."""', ""]

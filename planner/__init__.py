@@ -154,6 +154,8 @@ def _recommend(  # reason: a keyword for each option of the command
         ScenarioError: For what is no scenario.
         NoAnswerError: If no topology reaches the target.
     """
+    if not isinstance(details, bool):
+        raise TypeError(f"details: {details!a:.60} is not True or False")
     beside = {"coverage": coverage, "edges": edges, "region_times": region_times}
     beside |= {"save": save, "output": output, "report": report}
     if any(value is not None for value in beside.values()):
@@ -175,6 +177,8 @@ def _recommend(  # reason: a keyword for each option of the command
         from planner.families.sited.timed import with_links
 
         found = with_links(found, scenario)
+    if scenario.asked:
+        found = found.replaced(command=(*found.command[:2], *scenario.asked))
     given = {"settings": settings, **options} if details else {"settings": settings, "details": False, **options}
     return found.keeping(plot=of_recommendation(lambda: scenario), call=_call("recommend", config, given))
 

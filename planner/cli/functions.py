@@ -8,6 +8,7 @@ command and its function cannot differ. What reads a CSV file reads a data frame
 from __future__ import annotations
 
 import inspect
+import json
 import keyword as words_of_python
 import os
 import re
@@ -23,6 +24,7 @@ import typer
 from planner.cli.app import Commands
 from planner.cli.options import Said, Shape, spellings, unsaid
 from planner.cli.output import Asked, Result, Wrote, filed
+from planner.decide.recommendation import Recommendation
 from planner.errors import ScenarioError
 from planner.families.scenario import load
 from planner.harness.hooks import Handed
@@ -31,11 +33,12 @@ from planner.io.answers import Answer
 from planner.io.calls import call as call_of
 from planner.io.frames import Frame
 from planner.io.progress import progress
-from planner.io.text import suggest
+from planner.io.wording import counted
 from planner.report import document as laid_out
 from planner.report.pictures import Plot, of_recommendation
-from planner.scenario.keywords import CONFIG, MISSING, SETTINGS, Keyword, named, of_field, signed
-from planner.scenario.resolve import Scenario, instead_of, spoken
+from planner.scenario.keywords import CONFIG, MISSING, SETTINGS, Keyword, hint, named, of_field, signed
+from planner.scenario.resolve import Scenario, file_of, instead_of, spoken
+from planner.scenario.resolve import arguments as arguments_of
 
 if TYPE_CHECKING:
     from planner.report.sheet.gallery import Wanted
@@ -173,12 +176,14 @@ def bound(name: str, known: Sequence[Keyword], placed: Sequence[Any], given: Map
     by_place = [one.name for one in known if one.argument]
     if len(placed) > len(by_place):
         what = f" ({known[0].help.partition(';')[0]})" if len(by_place) == 1 else ""
-        raise TypeError(f"{name}() takes at most {len(by_place)} arguments by place: {', '.join(by_place)}{what}")
+        raise TypeError(
+            f"{name}() takes at most {counted(len(by_place), 'argument')} by place: {', '.join(by_place)}{what}"
+        )
     aliases = {word: one.name for one in known for word in (one.name, *one.aliases)}
     found = dict(zip(by_place, placed, strict=False))
     for word, value in given.items():
         if word not in aliases:
-            raise TypeError(f"{name}(): {word!a:.60} is not an option. {suggest(word, aliases)}".rstrip())
+            raise TypeError(f"{name}(): {word!a:.60} is not an option. {hint(word, aliases)}".rstrip())
         if aliases[word] in found:
             raise TypeError(f"{name}(): {aliases[word]} is given twice. Give it once.")
         found[aliases[word]] = value
@@ -218,7 +223,15 @@ def _called(
         if not isinstance(result, Result):
             return None if isinstance(result, Wrote) else result
         written = ((suffix, text) for suffix, text in result.files.items() if isinstance(text, str))
-        found: Any = result.answer.keeping(call=call, file=next(written, None))
+        found: Any = result.answer
+        if command.__name__ == "recommend":
+            said = (
+                subject.loaded.asked if isinstance(subject, Loaded) else arguments_of(subject.config, subject.options)
+            )
+            own = [(spellings(one.annotation)[0], arguments[one.name]) for one in shape.own if one.name != "save"]
+            beside = [str(word) for pair in own if pair[1] is not None for word in pair]
+            found = found.replaced(command=("hfl-plan", *words, *said, *beside) if said else found.command)
+        found = found.keeping(call=call, file=next(written, None))
         scenario = subject if isinstance(subject, Scenario) else result.scenario
         if files:
             toml = subject.toml() if isinstance(subject, Said) else ""
@@ -275,11 +288,15 @@ def _read(one: Keyword, value: Any, holder: frames.Holder) -> Any:
     if value is None or value is MISSING:
         return None
     if bool in parts:
-        return bool(value)
+        if not isinstance(value, bool):
+            raise TypeError(f"{one.name}: {value!a:.60} is not True or False")
+        return value
     if parts & {int, float}:
         return _number(one, _plain(value), whole=int in parts)
     if frames.is_frame(value):
         value = holder.name(value, one.name)
+    if isinstance(value, Answer | Scenario) and Path in parts:
+        value = _held(value, one.name, holder)
     if list[Path] in parts:
         many = [value] if isinstance(value, str | Path) else value
         return [Path(holder.name(inner, one.name) if frames.is_frame(inner) else inner) for inner in many]
@@ -290,10 +307,20 @@ def _read(one: Keyword, value: Any, holder: frames.Holder) -> Any:
         if isinstance(value, Handed):
             return value
         if not isinstance(value, str | os.PathLike):
-            way = ": save it, answer.save('answer.json'), and give the name" if isinstance(value, Answer) else ""
-            raise TypeError(f"{one.name}: a {type(value).__name__} is no name of a file{way}")
+            raise TypeError(f"{one.name}: a {type(value).__name__} is no name of a file")
         return Path(value)
     return ",".join(map(_word, value)) if isinstance(value, Iterable) and not isinstance(value, str) else _word(value)
+
+
+def _held(value: Answer | Scenario, word: str, holder: frames.Holder) -> str:
+    """Return the name of the file that an answer stands for: what its command writes, or of `recommend` itself."""
+    if isinstance(value, Scenario):
+        from planner.decide.rank import recommend  # takes long, and few ask for it
+
+        value = recommend(value, details=False).replaced(command=("hfl-plan", "recommend", *value.asked))
+    if isinstance(value, Recommendation):
+        return holder.written(json.dumps(value.to_json()), word, ".json")
+    return file_of(value, word, holder)
 
 
 def _number(one: Keyword, value: Any, *, whole: bool) -> Any:

@@ -65,8 +65,8 @@ def _said(path: Path, command: tuple[str, ...]) -> Said:
 
     if command[:2] != ("hfl-plan", "recommend") or len(command) < 3:
         raise ScenarioError(
-            f"{path}: the answer was not asked for on the command line, and names no scenario. Give a scenario file, "
-            "or what `hfl-plan recommend ... --output answer.json` wrote."
+            f"{path}: the answer was asked for with a data frame, a list or nothing, and so names no scenario. Give a "
+            "scenario file; or write the frame to a .csv file, and ask anew with its name."
         )
     recommend = Commands()["recommend"]
     try:

@@ -23,6 +23,7 @@ from planner.errors import NoAnswerError
 Library = Literal["pandas", "polars"]
 LIBRARIES: tuple[Library, ...] = ("pandas", "polars")
 MARK = "frame-"  # begins the names of frames
+CHOSEN = "chosen_"  # and then those of groups that their label counts chose
 
 _HELD: ContextVar[Mapping[str, bytes] | None] = ContextVar("frames", default=None)
 
@@ -87,12 +88,13 @@ def is_frame(value: Any) -> bool:
 
 
 def text(frame: Any) -> str:
-    """Write a frame as CSV; an index that is more than numbers of rows is the first column."""
+    """Write a frame as CSV; an index that names clients or groups, which no column does, comes first."""
     if hasattr(frame, "write_csv"):
         return str(frame.write_csv())
-    index = frame.index
-    counts_rows = index.name is None and index.nlevels == 1 and list(index) == list(range(len(index)))
-    return str(frame.to_csv(index=not counts_rows, lineterminator="\n"))
+    index, columns = frame.index, {*frame.columns}
+    named = any(name is not None and name not in columns for name in index.names)
+    whole = {"client", "group"} <= columns if named else "client" in columns or index.inferred_type == "integer"
+    return str(frame.to_csv(index=not whole, lineterminator="\n"))
 
 
 class Holder:
@@ -125,6 +127,24 @@ def held() -> Iterator[Holder]:
         yield Holder(known)
     finally:
         _HELD.reset(token)
+
+
+def asks(command: str, file: str, **options: str) -> str:
+    """Write a command on a file, or the call that does the same where the file is a frame.
+
+    >>> asks("group", "counts.csv", groups="N")
+    '`hfl-plan group counts.csv --groups N`'
+    """
+    if content(Path(file)) is None:
+        words = (f" {'-o' if key == 'output' else f'--{key}'} {value}" for key, value in options.items())
+        return f"`hfl-plan {command} {file}{''.join(words)}`"
+    said = (f", {key.replace('-', '_')}={value if value.isupper() else repr(value)}" for key, value in options.items())
+    return f"`planner.{command}({Path(file).stem.removeprefix(MARK).removeprefix(CHOSEN)}{''.join(said)})`"
+
+
+def chosen(path: Path) -> bool:
+    """Whether a file stands for groups that their label counts chose."""
+    return content(path) is not None and path.name.startswith(MARK + CHOSEN)
 
 
 def content(path: Path) -> bytes | None:

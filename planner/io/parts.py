@@ -99,7 +99,7 @@ class Part:
         return next(str(cls._defaults[name]) for name, key in cls._keys.items() if key == "schema")
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as one JSON document."""
+        """Return it as a dictionary, which `json.dumps` writes."""
         return {key: _plain(self.__dict__[name]) for name, key in self._keys.items()}
 
 

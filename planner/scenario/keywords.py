@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from planner.io.answers import Answer
 from planner.io.frames import Frame
+from planner.io.text import suggest
 from planner.scenario.fields import FIELDS, Field
 from planner.scenario.values import Scenario
 
@@ -55,6 +56,20 @@ SETTINGS = Keyword(
 )
 
 
+OF_SHELLS = {  # what Python has in the place of options
+    "set": "Write settings={'plan.draws': 0}.",
+    **dict.fromkeys(("json", "format"), "The answer has to_json(), to_frame() and to_html()."),
+    "explain": "The answer has explain().",
+    "quiet": "The answer has verdict.text.",
+    **dict.fromkeys(("zeta", "delta"), "Write heterogeneity='zeta=0.5,delta=2'."),
+}
+
+
+def hint(word: str, known: Iterable[str]) -> str:
+    """Say what to write in place of a keyword that there is not; "" where nothing is near."""
+    return OF_SHELLS.get(word) or suggest(word, known)
+
+
 def named(option: str) -> str:
     """Return the keyword of an option: ``--local-steps`` is ``local_steps``, and ``--set`` is ``settings``."""
     return "settings" if option == "--set" else option.lstrip("-").replace("-", "_")
@@ -78,7 +93,7 @@ def expanded(function: Callable[..., Any], known: Sequence[Keyword]) -> Callable
     """Give a function that passes ``**options`` on the keywords of these: in its signature and its docstring."""
     own = inspect.signature(function)
     parameters = [one for one in own.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
-    function.__signature__ = own.replace(parameters=[*parameters, *map(parameter, known)])  # type: ignore[attr-defined]
+    function.__signature__ = own.replace(parameters=[*parameters, *_parameters(known)])  # type: ignore[attr-defined]
     before, _, after = (inspect.getdoc(function) or "").partition("    options: ")
     function.__doc__ = "\n".join([before.rstrip(), *map(described, known), after.partition("\n")[2]])
     return function
@@ -89,7 +104,7 @@ def signed(
 ) -> Callable[..., Any]:
     """Give a function the signature and the docstring of its keywords."""
     function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        list(map(parameter, known)), return_annotation=returned
+        _parameters(known), return_annotation=returned
     )
     lines = [in_python(about), "", "Args:", *map(described, known), "", "Returns:"]
     lines += ["    The answer: `str`, `to_frame`, `to_html`, `to_json`, `explain` and `save` show it.", "", "Raises:"]
@@ -104,6 +119,15 @@ def parameter(one: Keyword) -> inspect.Parameter:
     """Return a keyword as a parameter of a signature."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD if one.argument else inspect.Parameter.KEYWORD_ONLY
     return inspect.Parameter(one.name, kind, default=one.default, annotation=one.type)
+
+
+def _parameters(known: Iterable[Keyword]) -> list[inspect.Parameter]:
+    """Return keywords as parameters, under all their names, of which the first alone may have to be given."""
+    found = []
+    for one in known:
+        other = replace(one, default=None if one.default is MISSING else one.default)
+        found += [parameter(one), *(parameter(replace(other, name=name)) for name in one.aliases)]
+    return found
 
 
 def described(one: Keyword) -> str:

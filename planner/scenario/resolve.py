@@ -11,13 +11,25 @@ from typing import Any
 from planner.errors import ScenarioError
 from planner.io import frames
 from planner.io.answers import Answer
-from planner.io.text import suggest
-from planner.scenario.fields import CHOICES, Span, keywords, leaves, put, read
+from planner.scenario.fields import CHOICES, FIELDS, Span, keywords, leaves, put, read
+from planner.scenario.keywords import hint
 from planner.scenario.sections import resolve_fleet
 from planner.scenario.values import Known, Origin, Scenario
 from planner.scenario.written import COUNTS, SHORT, Written, read_written
 
-__all__ = ["Known", "Origin", "Scenario", "Spoken", "from_keywords", "instead_of", "load", "resolve", "spoken"]
+__all__ = [
+    "Known",
+    "Origin",
+    "Scenario",
+    "Spoken",
+    "arguments",
+    "file_of",
+    "from_keywords",
+    "instead_of",
+    "load",
+    "resolve",
+    "spoken",
+]
 
 
 SITED = ("source", "sites", "access")  # keys of ``[network]`` that place clients on one
@@ -117,7 +129,20 @@ def from_keywords(
         TypeError: For a keyword there is not, or one that says what another says.
     """
     with frames.held() as holder:
-        return instead_of(config, read_with(*spoken(config, settings, options, holder)))
+        file, said = spoken(config, settings, options, holder)
+        return replace(instead_of(config, read_with(file, said)), asked=arguments(file, said))
+
+
+def arguments(file: Path | None, said: Spoken) -> tuple[str, ...]:
+    """Return the options of a command line that say the same; none where a value is a table or a data frame."""
+    options = {one.key: one.options[0] for one in FIELDS if one.options}
+    words = [] if file is None else ["--config", str(file)]
+    for key, (_, value) in said.items():
+        if isinstance(value, list) or (isinstance(value, str) and frames.content(Path(value)) is not None):
+            return ()
+        if key != "schema_version":  # a file's
+            words += [options[key], str(value)] if key in options else ["--set", f"{key}={value}"]
+    return tuple(words)
 
 
 def instead_of(config: Any, found: Scenario) -> Scenario:
@@ -152,15 +177,16 @@ def spoken(
 
     def plain(word: str, value: Any) -> Any:
         if isinstance(value, Answer):
-            return _file_of(value, word, holder)
+            return file_of(value, word, holder)
+        if hasattr(value, "to_frame"):
+            raise TypeError(f"{word}: a {type(value).__name__} is one column. Give the data frame with all of them.")
         return holder.name(value, word) if frames.is_frame(value) else _of_python(value)
 
     said = {key: (f"settings[{key!r:.60}]", plain(key, value)) for key, value in settings.items()}
     for name, value in options.items():
         if name not in known:
-            deviations = "Write heterogeneity='zeta=0.5,delta=2'." if name in ("zeta", "delta") else ""
-            hint = deviations or suggest(name, known) or "See the options of `hfl-plan recommend --help`."
-            raise TypeError(f"{name!a:.60} is not an option. {hint}")
+            way = hint(name, known) or "See the options of `hfl-plan recommend --help`."
+            raise TypeError(f"{name!a:.60} is not an option. {way}")
         if value is None:
             continue
         if known[name] in said:
@@ -176,7 +202,7 @@ def spoken(
     return None if config is None else Path(config), said
 
 
-def _file_of(answer: Answer, word: str, holder: frames.Holder) -> str:
+def file_of(answer: Answer, word: str, holder: frames.Holder) -> str:
     """Return the name of what a command writes in place of an answer, such as a pilot or a profile."""
     if answer.file is None:
         raise TypeError(
@@ -184,7 +210,7 @@ def _file_of(answer: Answer, word: str, holder: frames.Holder) -> str:
             "planner.measure, planner.estimate or planner.group has just returned."
         )
     suffix, text = answer.file
-    return holder.written(text, word, suffix)
+    return holder.written(text, frames.CHOSEN * answer.schema.startswith("hfl-plan/group/") + word, suffix)
 
 
 def _of_python(value: Any) -> Any:

@@ -113,6 +113,8 @@ class Scenario:
     # by key, the names of what was given though the pilot ran with its own
     beside_pilot: Mapping[str, str] = field(default_factory=dict)
     call: str = field(default="", compare=False, repr=False)  # of Python, that loaded it; empty where none did
+    # of `hfl-plan recommend`, the options that say what Python said; empty where none can
+    asked: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def groups_are_free(self) -> bool:

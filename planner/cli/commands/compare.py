@@ -46,12 +46,14 @@ def compare(
         return Result(document(against(scenario, second)))
     from planner.decide.contrast import contrast
     from planner.errors import ScenarioError
+    from planner.io import frames
     from planner.io.progress import progress
     from planner.report.answers.compare import answered
 
     if said.config is not None:
         raise ScenarioError("--config: two scenarios are named already. Leave it out.")
-    names = (first.name, second.name) if first.name != second.name else (str(first), str(second))
+    alike = first.name == second.name
+    names = [str(one) if alike else one.name.removeprefix(frames.MARK) for one in (first, second)]
     sides = [_side(name, path, said) for name, path in zip(names, (first, second), strict=True)]
     return Result(answered(contrast(sides[0], sides[1], progress), str(second)))
 
