@@ -273,12 +273,12 @@ def _from_file(path: Path) -> FromFile:
     return of_counts(read_counts(path), "groups")
 
 
-def of_counts(table: LabelCounts, weighting: Weighting, *, chosen: bool | None = None) -> FromFile:
-    """Measure label counts that have groups, ``chosen`` by them or not, with as many draws as an answer waits for."""
+def of_counts(table: LabelCounts, weighting: Weighting) -> FromFile:
+    """Measure label counts that have groups, with as many draws as an answer waits for."""
     from planner.data.label_shift import measure, soon
     from planner.data.profile import from_counts
 
-    found = measure(table, draws=soon(table), weighting=weighting, chosen=chosen)
+    found = measure(table, draws=soon(table), weighting=weighting)
     return replace(_of_profile(from_counts(table, found, weighting=weighting)), warnings=table.warnings, table=table)
 
 

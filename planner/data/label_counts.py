@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from planner.errors import ScenarioError
+from planner.io import frames
 from planner.io.csv_rows import DECIMAL_COMMA, LARGEST_TABLE, Cells, CsvTable, Floats, Ids, Indices, Row, near
 from planner.io.text import NUMBER
 
@@ -52,6 +53,7 @@ class LabelCounts:
     # of every tier above the groups, top first, the index of every group's ancestor there
     above: tuple[Indices, ...] = ()
     tiers: tuple[str, ...] = ("group", "client")  # what the tiers are called, top first, clients last
+    chosen: bool = False  # whether it is known that these counts chose the groups
 
     @property
     def sizes(self) -> Indices:
@@ -305,8 +307,9 @@ def _long(table: CsvTable, members: _Members) -> tuple[list[str], Floats]:
 
 def _count(row: Row, place: int) -> int:
     text, heading = row[place], row.table.header[place]
-    if text.isascii() and text.isdigit() and len(text) <= 13 and int(text) <= LARGEST_COUNT:
-        return int(text)
+    plain = text.removesuffix(".0")  # as data frames write whole numbers beside one that is missing
+    if plain.isascii() and plain.isdigit() and len(plain) <= 13 and int(plain) <= LARGEST_COUNT:
+        return int(plain)
     column = f"in column {heading!a:.40}"
     rule = f"Counts are whole numbers from 0 to {LARGEST_COUNT}"
     if "group" not in row.table and near("group", [heading]):
@@ -379,6 +382,7 @@ def _checked(table: CsvTable, members: _Members, labels: list[str], counts: Floa
         warnings=tuple(warnings),
         above=tuple(above),
         tiers=(*members.tiers, "client"),
+        chosen=frames.chosen(table.path),
     )
 
 

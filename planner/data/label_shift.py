@@ -225,7 +225,7 @@ def measure(  # reason: given and chosen groups, each drawn literally and by sum
         gram: inner products of class gradients.
         weighting: of clients and groups.
         counts: ``sample`` of what the clients have, or ``all`` of it.
-        chosen: whether the groups were chosen by these counts; None for whether they look so.
+        chosen: whether the groups were chosen by these counts; None for whether they are known to, or look so.
         seed: of the bootstrap.
         draws: of the bootstrap; by default as many as a minute allows, and never more than that.
     """
@@ -246,7 +246,7 @@ def measure(  # reason: given and chosen groups, each drawn literally and by sum
         ratio = _ratio(found.squares)
         return Measured(found, exact, Interval(ratio, ratio, ratio), lengths, 0)
     if chosen is None:
-        chosen = two and too_alike(table, found)
+        chosen = two and (table.chosen or too_alike(table, found))
     affordable, large = max(CELLS // table.counts.size, DRAWS[0]), False
     if two and turn is None and table.counts.size > LITERAL and len(sizes) >= LARGE_GROUP * len(table.groups):
         by_groups = resampling.affordable(len(table.groups), table.counts.shape[1])

@@ -97,6 +97,8 @@ class CsvTable:
         self.first, fields = first
         self.header = [name.strip() for name in fields]
         self._places: dict[str, int] = {}
+        if self.header[0].startswith("{"):
+            self.refuse("this is JSON, and no table", "Give a CSV file, such as `hfl-plan group` writes by --output")
         if len(self.header) == 1 and "|" in self.header[0]:
             self.refuse("fields are separated by bars", "Save the file with commas", 0)
         for i, name in enumerate(self.header):

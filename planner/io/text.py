@@ -82,7 +82,7 @@ def count(value: object, field: str, *, least: int = 1, most: int = 10**6) -> in
         except ValueError:
             meant = math.nan
         whole = least <= meant <= most and meant == math.floor(meant)
-        hint = f"Write {int(meant)}." if whole else f"Give digits alone, such as {min(max(least, 2), most)}."
+        hint = f"Write {int(meant)}." if whole else f"Give one such as {min(max(least, 2), most)}."
         raise ScenarioError(f"{field}: {value!r:.40} is not {rule}. {hint}", code="E022")
     if value < least:
         raise ScenarioError(f"{field}: {value} is not {rule}. Give {least} or more.", code="E022")

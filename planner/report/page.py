@@ -498,9 +498,12 @@ def steps(answer: Answer) -> Iterator[tuple[str, str]]:
         yield "Next", "    ".join(as_typed(one, this) for one in named)
 
 
+PLAIN = ("...", "planner.")  # begins what is no word of a shell
+
+
 def as_typed(one: NextStep, this: str = "...") -> str:
     """Write a command as it is typed, ``this`` for the answer's own; the choices of a question stay as they are."""
-    first, *rest = (word if word == "..." or one.asks else shlex.quote(word) for word in one.argv)
+    first, *rest = (word if one.asks or word.startswith(PLAIN) else shlex.quote(word) for word in one.argv)
     return " ".join((this if first == "..." else first, *rest))
 
 

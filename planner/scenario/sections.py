@@ -11,6 +11,7 @@ from hflbounds.topology import TierSymbols, branches, tier_symbols
 from planner.data import heterogeneity
 from planner.data.heterogeneity import FromFile, Heterogeneity
 from planner.errors import ScenarioError
+from planner.io import frames
 from planner.io.intervals import Spread
 from planner.io.wording import counted, join, percent, two
 from planner.scenario import availability
@@ -350,8 +351,8 @@ def _sizes(written: Written, measured: FromFile | None, warnings: list[str]) -> 
             names = [written.name(written.key_of(i, "count")) for i, count in enumerate(given) if count is not None]
             raise ScenarioError(
                 f"{join(names)}: {source} has {of_file}, not {sizes}. {_left_out(names)}, or give those of {source}; "
-                f"`hfl-plan group {source} --groups N` forms others. For its deviations in another fleet: "
-                f"`hfl-plan measure {source} -o profile.json` and --data profile.json.",
+                f"{frames.asks('group', source, groups='N')} forms others. For its deviations in another fleet: "
+                f"{frames.asks('measure', source, output='profile.json')} and --data profile.json.",
                 code="E002",
             )
         warnings.append(
@@ -393,7 +394,7 @@ def _other_clients(written: Written, measured: FromFile, listed: Listed) -> Iter
         if measured.table is not None:
             raise ScenarioError(
                 f"{written.name('problem.heterogeneity')}: {facts}. Give label counts of the clients that are listed; "
-                f"for these deviations in that fleet: `hfl-plan measure {source} -o profile.json` and "
+                f"for these deviations in that fleet: {frames.asks('measure', source, output='profile.json')} and "
                 "--data profile.json.",
                 code="E002",
             )
@@ -605,10 +606,11 @@ def _of_file(form: Heterogeneity, sigma: float, warnings: list[str]) -> tuple[Or
     if measured.absolute:
         return "estimated", f"{form.text}: {said}"
     only = f"Label counts give only {said}."
-    if value is None and measured.table is not None and measured.groups > 1:
+    if value is None and measured.table is not None and measured.groups > 1 and not measured.table.chosen:
+        way = frames.asks("measure", form.text, **{"groups-are": "chosen", "output": "regrouped.json"})
         only = (
-            f"{said}, unless the counts chose the groups. If they did, `hfl-plan measure {form.text} --groups-are "
-            "chosen -o regrouped.json` and --data regrouped.json take their noise into account."
+            f"{said}, unless the counts chose the groups. If they did, {way} and --data regrouped.json take their "
+            "noise into account."
         )
     warnings.append(
         f"{only} The scale is assumed: {heterogeneity.assumed_scale(sigma)}. "

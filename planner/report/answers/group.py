@@ -132,11 +132,11 @@ def _effect(
         known = regrouping.Grouped(kind, zeta2, delta2, task.absolute, labels, sizes.tolist())
         if kind == "random" or task.absolute:
             return known
-        put, chosen_by = table, None
+        put = table
         if kind == "new":
-            put = replace(table, groups=tuple(task.names), group_of=group_of, above=(), tiers=("group", "client"))
-            chosen_by = True
-        ends = heterogeneity.of_counts(put, "clients", chosen=chosen_by).ratio[1:]
+            put = replace(table, groups=tuple(task.names), group_of=group_of, above=(), chosen=True)
+            put = replace(put, tiers=("group", "client"))
+        ends = heterogeneity.of_counts(put, "clients").ratio[1:]
         return replace(known, ends=ends)  # as `recommend` and `measure --groups-are chosen` have them
 
     def posed(grouped: regrouping.Grouped) -> Scenario:

@@ -40,7 +40,7 @@ def test_each_command_is_a_function_with_the_same_keywords(name: str) -> None:
     found = function(name)
     signature = inspect.signature(found)
     keywords = {one for one, p in signature.parameters.items() if p.kind is not p.VAR_KEYWORD}
-    wanted = set()
+    wanted, others = set(), set()
     for p in parameters(leaves()[name]):
         longs = [option for option in p.opts if option.startswith("--")]
         if p.param_type_name == "argument":
@@ -48,15 +48,18 @@ def test_each_command_is_a_function_with_the_same_keywords(name: str) -> None:
         elif (longs and longs[0] not in NOT_IN_PYTHON) or (
             longs and name == "bounds export" and longs[0] == "--format"
         ):
-            wanted.add("settings" if longs[0] == "--set" else longs[0][2:].replace("-", "_"))
-    assert keywords - OF_PYTHON.get(name, set()) == wanted
+            first, *more = ["settings" if one == "--set" else one[2:].replace("-", "_") for one in longs]
+            wanted.add(first)
+            others.update(more)
+    assert keywords - OF_PYTHON.get(name, set()) - others == wanted
+    assert others <= keywords or name == "pilot"
     assert all(p.annotation is not p.empty for p in signature.parameters.values())
     about, _, rest = inspect.getdoc(found).partition("\n")
     if isinstance(found, type(planner.bounds.show)):
         assert about.endswith(".")
         assert "Args:" in rest
         assert "Returns:" in rest or name == "pilot"
-        assert all(f"    {one}" in rest for one in keywords)
+        assert all(f"    {one}" in rest for one in wanted)
         assert "--" not in rest.partition("Examples:")[0].replace(" -- ", "")
 
 
@@ -175,7 +178,13 @@ def test_a_command_with_files_of_its_own_overwrites_where_it_is_told(
         (lambda: planner.measure("a.csv", seed=1.5), TypeError, "not a whole number"),
         (lambda: planner.measure("a.csv", seed=True), TypeError, "not a whole number"),
         (lambda: planner.flip(G=2, M=2, cells=9), planner.ScenarioError, "are of a map"),
-        (lambda: planner.compare(planner.recommend(G=2, M=2), "b.toml"), TypeError, r"first: a Rec.* answer.save\("),
+        (lambda: planner.measure(planner.bounds.list()), TypeError, "counts: this .* stands for no file"),
+        (lambda: planner.flip(G=2, M=2, json=True), TypeError, r"The answer has to_json\(\)"),
+        (lambda: planner.bounds.show(set={"G": 2}), TypeError, "Write settings={"),
+        (lambda: planner.recommend(G=2, M=2, explain="all"), TypeError, r"The answer has explain\(\)"),
+        (lambda: planner.recommend(G=2, M=2, details="no"), TypeError, "details: 'no' is not True or False"),
+        (lambda: planner.group("a.csv", free="no"), TypeError, "free: 'no' is not True or False"),
+        (lambda: planner.recommend(data=Column()), TypeError, "data: a Column is one column"),
         (lambda: planner.tune(G=2, M=2, local_steps=object()), TypeError, "no text and no number"),
         (lambda: planner.tune(planner.load_scenario(G=2, M=2), G=3), TypeError, "takes no options"),
     ],
@@ -186,6 +195,13 @@ def test_what_is_refused(call: Any, error: type[Exception], wanted: str) -> None
 
 
 # ---------------------------------------------------------------- frames
+
+
+class Column:
+    """What this project asks of a series."""
+
+    def to_frame(self) -> None:
+        """Be one column of a table."""
 
 
 class Polars:
@@ -199,6 +215,29 @@ class Polars:
         stream = io.StringIO()
         csv.writer(stream).writerows(self.lines)
         return stream.getvalue()
+
+
+@pytest.mark.usefixtures("unflipped", "few_draws")
+def test_answers_of_python_are_compared_as_they_are_saved_or_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What was advised in place of answers, to save them and give the names, was refused too."""
+    monkeypatch.chdir(tmp_path)
+    slow = {"schema_version": 1, "fleet": {"groups": 4, "clients_per_group": 3}}
+    tables = {**FLEET, "uplink": "20Mbit/s"}, {"config": slow, "heterogeneity": "zeta=1,delta=0.5", "uplink": "1Mbit/s"}
+    first, second = (planner.recommend(**one, details=False) for one in tables)
+    first.save("a.json")
+    planner.recommend(**tables[1], output="b.json")
+    fleet = planner.load_scenario(**tables[1])
+    _, out, _ = run("compare", "a.json", "b.json", "--json", capsys=capsys, monkeypatch=monkeypatch)
+    assert [row["id"] for row in json.loads(out)["rows"]] == ["plan.draws", "network.client_link.up"]
+    for one, other in ((first, second), (planner.Recommendation.load("a.json"), fleet), ("a.json", second)):
+        assert [row.to_json() for row in planner.compare(one, other).rows] == json.loads(out)["rows"]
+    of_frame = planner.recommend(data=Polars(COUNTS), details=False)
+    with pytest.raises(planner.ScenarioError, match=r"write the frame to a \.csv file, and ask anew with its name"):
+        planner.compare(first, of_frame)
+    Path("c.csv").write_text(COUNTS)
+    assert planner.compare(first, planner.recommend(data="c.csv", details=False)).rows
 
 
 @pytest.mark.usefixtures("unflipped")
@@ -223,6 +262,7 @@ def test_what_comes_next_takes_the_frame(weights: dict[str, str]) -> None:
     """It named frame-counts.csv, a file of nobody."""
     frame = Polars(COUNTS)
     step = planner.measure(frame, weighting=weights.get("weights", "groups")).next[0].argv
+    assert f"Next     {step[0]}" in str(planner.measure(frame, weighting=weights.get("weights", "groups")))
     found = eval(step[0], {"planner": planner, "COUNTS": frame})  # noqa: S307 - of the program itself
     assert found.rows == planner.recommend(data=frame, **weights).rows
 
@@ -231,6 +271,11 @@ def test_a_frame_that_is_wrong_is_refused_at_its_line() -> None:
     with pytest.raises(planner.ScenarioError, match=r"^frame-counts\.csv:3:3: '-8' in column 'a' is negative"):
         planner.measure(Polars(COUNTS.replace("x,8", "x,-8")))
     assert frames.content(Path("frame-counts.csv")) is None  # no longer
+
+
+def test_a_refusal_of_a_frame_says_the_call_in_place_of_a_command_on_no_file() -> None:
+    with pytest.raises(planner.ScenarioError, match=r"`planner\.group\(data, groups=N\)` forms others"):
+        planner.recommend(data=Polars(COUNTS), G=3, M=2)
 
 
 def test_without_a_library_a_frame_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -286,4 +331,8 @@ def test_an_index_with_a_name_or_of_more_than_numbers_is_a_column() -> None:
     counts = pd.read_csv(io.StringIO(COUNTS))
     assert planner.measure(counts.set_index("client")).rows == planner.measure(counts).rows
     assert planner.measure(counts.set_index(["group", "client"])).rows == planner.measure(counts).rows
-    assert planner.measure(counts.iloc[::-1].reset_index(drop=True)).rows == planner.measure(counts).rows
+    for same in (counts.sort_values("a"), counts.set_axis(list("wxyz")), counts.astype({"a": float, "b": float})):
+        assert planner.measure(same).rows == planner.measure(counts).rows
+    assert planner.measure(counts.rename_axis("row")).rows == planner.measure(counts).rows
+    with pytest.raises(planner.ScenarioError, match="client 'c1' is on line 2 already"):
+        planner.measure(pd.concat([counts, counts]))

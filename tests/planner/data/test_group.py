@@ -1037,6 +1037,10 @@ def test_what_follows_takes_the_deviations_that_a_grouping_says(plan: Any, tmp_p
     (said,) = (one for one in given.warnings if "delta = 0" in one)
     assert said.startswith("delta = 0, unless the counts chose the groups. If they did, ") and followed in said
     assert "unless the counts chose" not in " ".join(chosen.warnings)
+    grouping = planner.group(counts, groups=4)  # itself says it, and `recommend(data=...)` took it for groups as given
+    held = planner.load_scenario(data=grouping)
+    assert [held.number(name) for name in ("zeta", "delta")] == [found[name] for name in ("zeta", "delta")]
+    assert planner.measure(grouping).measure["groups_chosen_by_counts"]
 
 
 def test_regions_that_a_grouping_does_not_keep_are_named(plan: Any, tmp_path: Path) -> None:
