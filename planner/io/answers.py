@@ -449,6 +449,12 @@ class Answer(Kept):
         """Return the same with other values of some fields, with its page, and the call that asked for it."""
         return super().replaced(**values).keeping(page=self.page, call=self.call)
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both say the same, however they were asked for."""
+        return type(other) is type(self) and other.__dict__ | {"command": ()} == self.__dict__ | {"command": ()}
+
+    __hash__ = Kept.__hash__  # of parts that are mappings there is none
+
     def __dir__(self) -> list[str]:
         """Return what completion offers: the fields, and what shows, keeps and draws them."""
         return sorted({*super().__dir__()} - MAKING)

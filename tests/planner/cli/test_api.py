@@ -385,8 +385,11 @@ def test_what_measure_and_group_return_is_taken_as_the_file_that_they_write(tmp_
         (regrouped, planner.group(counts, groups=3, output=regrouped)),
     ):
         by_file, by_value = (planner.recommend(data=one, **FAST) for one in (file, found))
-        assert by_value.verdict == by_file.verdict
-        assert by_value.rows == by_file.rows
+        if found.schema.startswith("hfl-plan/measure/"):
+            assert (by_value.verdict, by_value.rows) == (by_file.verdict, by_file.rows)
+        else:  # which knows that the counts chose its groups, and so that these differ by more than it seems
+            assert by_value.scenario["G"] == by_file.scenario["G"]
+            assert by_value.scenario["delta"].value > by_file.scenario["delta"].value
 
 
 def test_an_answer_that_stands_for_no_file_is_refused_as_such(answer: planner.Recommendation) -> None:
