@@ -119,8 +119,8 @@ def shown(
     terms = {} if value is None else value.terms
     rows = [{"term": name, "formula": str(term), "value": terms.get(name)} for name, term in bound.terms.items()]
     own = {**describe(statement), "tuned": step, "why": why}
-    in_letters = f"--tiers {tiers}" if tiers and ":" not in tiers and not any(shape.values()) else "..."
-    return _page(statement, own, rows, tuned, in_letters if tiers else bound.id if values else "...")
+    in_letters = bound.id if tiers is None else "..." if ":" in tiers or any(shape.values()) else f"--tiers {tiers}"
+    return _page(statement, own, rows, tuned, in_letters if values else "...")
 
 
 def _completed(bound: Bound, values: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any] | None]:
