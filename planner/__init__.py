@@ -210,13 +210,41 @@ def _pilot(
         ScenarioError: For what cannot be meant.
         NoAnswerError: If nothing can be raced, such as a loss that is no number.
     """
-    from planner.harness.hooks import Handed
-
     if topologies:
         named = options.get("topology") or ()
         options["topology"] = [*([named] if isinstance(named, str) else named), *topologies]
-    hook = model if model is None or isinstance(model, str | Path) else Handed(model, clients, loss, test)
-    found: Answer = _function("pilot")(hook, **options)
+    return _on_a_model("pilot", (model, clients, loss, test), options)
+
+
+def _estimate(
+    model: Any, clients: Any = None, *, loss: Callable[[Any, Any], Any] | None = None, **options: Any
+) -> Answer:
+    """Estimate L, sigma, zeta, delta and A: what ``hfl-plan estimate`` answers, as a value; needs torch.
+
+    Args:
+        model: A torch module where training starts, or the path of a hook file, which is run.
+        clients: ``(group, X, y)`` of every client; a group may be a tuple of names for more tiers. None with a hook.
+        loss: Of outputs and targets, a mean over samples; None for cross-entropy, or the mean squared error.
+        options: Those of the command.
+
+    Returns:
+        The answer, which `recommend` takes as ``heterogeneity``.
+
+    Raises:
+        TypeError: For an option there is not.
+        ScenarioError: For what cannot be meant.
+        NoAnswerError: If nothing can be measured.
+    """
+    return _on_a_model("estimate", (model, clients, loss, None), options)
+
+
+def _on_a_model(name: str, handed: tuple[Any, Any, Any, Any], options: Mapping[str, Any]) -> Answer:
+    """Call a command on a hook, or on what is handed over in its place."""
+    from planner.harness.hooks import Handed
+
+    model, *_ = handed
+    hook = model if model is None or isinstance(model, str | Path) else Handed(*handed)
+    found: Answer = _function(name)(hook, **options)
     return found
 
 
@@ -292,12 +320,12 @@ Called.function = staticmethod(_function)
 
 def __getattr__(name: str) -> Any:
     """Import classes and functions when they are asked for."""
-    if name in ("recommend", "load_scenario", "pilot", "what_if"):
+    if name in ("recommend", "load_scenario", "estimate", "pilot", "what_if"):
         from planner.scenario.keywords import expanded, of_scenarios
 
         function = globals()[f"_{name}"]
         function.__name__ = function.__qualname__ = name
-        known = of_scenarios() if name != "pilot" else _options(name)
+        known = _options(name) if name in ("estimate", "pilot") else of_scenarios()
         return globals().setdefault(name, expanded(function, known))
     if name == "Recommendation":
         return _recommendation()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from hflbounds.topology import tier_symbols
 from planner.data.profile import Constants, Profile, Range, Sizes, Tier
 from planner.errors import NoAnswerError, ScenarioError
-from planner.harness.hooks import measured
+from planner.harness.hooks import Handed, measured
 from planner.io.atomic import place, write
 from planner.io.csv_rows import csv_text
 from planner.io.listings import Listing, listing
@@ -29,7 +29,7 @@ STAYS = 0.05  # power of the steps below which something stays
 
 
 def estimated(
-    hook: Path, gram: Path | None, *, force: bool, output: Path | None = None, **how: Any
+    hook: Path | Handed, gram: Path | None, *, force: bool, output: Path | None = None, **how: Any
 ) -> tuple[Listing, str]:
     """Measure the constants of the model and the data of a hook; the second result is the profile.
 
@@ -220,9 +220,9 @@ def _gram(found: Estimated) -> str:
     return csv_text([["label", *found.labels], *rows])
 
 
-def _document(hook: Path, losses: Partitioned, found: Estimated, profile: Profile) -> dict[str, Any]:
+def _document(hook: Path | Handed, losses: Partitioned, found: Estimated, profile: Profile) -> dict[str, Any]:
     return {
-        "hook": str(hook),
+        "hook": "" if isinstance(hook, Handed) else str(hook),
         **{name: profile.to_json()[name] for name in ("groups", "clients", "clients_per_group")},
         "labels": list(found.labels),
         "parameters": profile.parameters,
@@ -277,8 +277,11 @@ def _rose(found: Estimated) -> bool:
     return len(found.points) > 1 and not found.A.estimate
 
 
-def _next(hook: Path, found: Estimated, output: Path | None) -> list[str]:
+def _next(hook: Path | Handed, found: Estimated, output: Path | None) -> list[str]:
     """The commands that write the profile, where that is still to do, and that recommend by it."""
+    if isinstance(hook, Handed):
+        again = f"planner.estimate(MODEL, CLIENTS, rate={found.rate / 10:.3g})"
+        return [shlex.quote(again if _rose(found) else "planner.recommend(heterogeneity=ESTIMATED)")]
     if _rose(found):
         return [f"hfl-plan estimate {shlex.quote(str(hook))} --rate {found.rate / 10:.3g}"]
     use = f"hfl-plan recommend --heterogeneity {shlex.quote(str(output or 'profile.json'))}"

@@ -8,6 +8,7 @@ import importlib.util
 import inspect
 import io
 import json
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -170,7 +171,6 @@ def test_a_command_with_files_of_its_own_overwrites_where_it_is_told(
     [
         (lambda: planner.measure(), TypeError, "counts is missing"),
         (lambda: planner.measure("a.csv", "b.csv"), TypeError, "at most 1"),
-        (lambda: planner.estimate(lambda: 1, [1]), TypeError, r"by place: hook \(Python file with model"),
         (lambda: planner.measure("a.csv", sede=1), TypeError, "seed"),
         (lambda: planner.measure("a.csv", counts="b.csv"), TypeError, "given twice"),
         (lambda: planner.measure("nowhere.csv"), planner.ScenarioError, "cannot be read"),
@@ -303,6 +303,27 @@ def test_frames_of_both_libraries_go_in_and_out(name: Any) -> None:
     assert list(planner.validate.list().to_frame(name).columns)
     grouped = planner.group(table, settings={"plan.draws": 0})
     assert grouped.to_frame(name).shape[0] == len(grouped.rows)
+
+
+def test_a_model_and_data_of_the_program_are_estimated_as_a_hook_is(tmp_path: Path) -> None:
+    """Only a file was taken, and the tool's most frequent question had no form in a notebook."""
+    pytest.importorskip("torch")
+    (file := tmp_path / "hook.py").write_text("""
+import numpy as np, torch
+def model():
+    torch.manual_seed(3)
+    return torch.nn.Linear(4, 2)
+def clients():
+    draw = np.random.default_rng(0)
+    return [(f"g{i % 2}", draw.normal(size=(12, 4)) + i, draw.integers(0, 2, size=12)) for i in range(4)]
+""")
+    scope, how = runpy.run_path(str(file)), {"steps": 4, "points": 2, "follow": 0}
+    own, hooked = planner.estimate(scope["model"](), scope["clients"](), **how), planner.estimate(file, **how)
+    assert own.rows == hooked.rows and len(own.rows) >= 4
+    assert str(own).splitlines()[-1].split(maxsplit=1) == ["Next", "planner.recommend(heterogeneity=ESTIMATED)"]
+    assert planner.load_scenario(heterogeneity=own, G=2, M=2).number("zeta") > 0
+    with pytest.raises(planner.NoAnswerError, match="not an nn.Module"):
+        planner.estimate(1, scope["clients"]())
 
 
 @pytest.mark.frames
