@@ -23,8 +23,12 @@ from planner.io import frames
 from planner.io.answers import MAKING, Answer
 
 NOT_IN_PYTHON = {"--format", "--json", "--quiet", "--explain", "--help", "--zeta", "--delta"}  # methods, or refused
-OF_PYTHON = {"recommend": {"details"}, "pilot": {"clients", "loss", "test", "topologies"}}  # what a shell cannot give
-RENAMED = {"pilot": {"hook": "model"}}
+OF_PYTHON = {  # what a shell cannot give
+    "recommend": {"details"},
+    "estimate": {"clients", "loss"},
+    "pilot": {"clients", "loss", "test", "topologies"},
+}
+RENAMED = dict.fromkeys(("estimate", "pilot"), {"hook": "model"})
 FLEET = {"G": 4, "M": 3, "heterogeneity": "zeta=1,delta=0.5", "settings": {"plan.draws": 0}}
 COUNTS = "client,group,a,b\nc1,x,9,1\nc2,x,8,2\nc3,y,1,9\nc4,y,3,7\n"
 
@@ -322,7 +326,7 @@ def clients():
     assert own.rows == hooked.rows and len(own.rows) >= 4
     assert str(own).splitlines()[-1].split(maxsplit=1) == ["Next", "planner.recommend(heterogeneity=ESTIMATED)"]
     assert planner.load_scenario(heterogeneity=own, G=2, M=2).number("zeta") > 0
-    with pytest.raises(planner.NoAnswerError, match="not an nn.Module"):
+    with pytest.raises(planner.NoAnswerError, match="type int, not an nn"):
         planner.estimate(1, scope["clients"]())
 
 
