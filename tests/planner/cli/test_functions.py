@@ -28,7 +28,7 @@ OF_PYTHON = {  # what a shell cannot give
     "estimate": {"clients", "loss"},
     "pilot": {"clients", "loss", "test", "topologies"},
 }
-RENAMED = dict.fromkeys(("estimate", "pilot"), {"hook": "model"})
+RENAMED = {name: {"hook": "model"} for name in ("estimate", "pilot")}
 FLEET = {"G": 4, "M": 3, "heterogeneity": "zeta=1,delta=0.5", "settings": {"plan.draws": 0}}
 COUNTS = "client,group,a,b\nc1,x,9,1\nc2,x,8,2\nc3,y,1,9\nc4,y,3,7\n"
 
