@@ -30,6 +30,8 @@ TERMS = {
 }  # in short, and in words
 SHORT = {name: short for name, (short, _) in TERMS.items()}
 
+WORST = "worst case, not expected time"  # of targets that counts of a bound are to
+
 
 def term(name: str) -> str:
     """Name a term of a bound; of a tree of any depth the tier stands at its end."""
@@ -61,10 +63,11 @@ def target_of(question: Question, known: Known, met: bool = False) -> Target:
     horizon = question.horizon if question.target is None or question.allowed < MAX_ROUNDS else None
     named = question.target is not None and (known.origin == "derived" or question.metric == "accuracy") and known.note
     defined_by = named or to_target(question)
+    last = at_most(question) + f"; {WORST}" * question.predictor.guarantees
     return Target(
         value=float(question.goal()),
         metric=question.quantity.words,
-        defined_by="met before the first round" if met else f"{defined_by.removeprefix('to ')}{at_most(question)}",
+        defined_by="met before the first round" if met else f"{defined_by.removeprefix('to ')}{last}",
         rounds=None if horizon is None else int(horizon),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from planner.decide.explain import known_values
+from planner.decide.explain import WORST, known_values
 from planner.io.answers import Assumption, Caution, Quantity, Target
 from planner.io.parts import Part
 from planner.predict.evidence.claims import beginning, evidence
@@ -13,8 +13,6 @@ from planner.scenario.resolve import Scenario
 
 CLOCK = ("client_link.up", "client_link.down", "server_link.up", "server_link.down", "model_size", "step_time")
 """What times stand on; of it, the size of the model alone where times are given."""
-
-WORST = "worst case, not expected time"  # of targets that counts of a bound are to
 
 
 class Method(Part):

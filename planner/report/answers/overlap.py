@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from planner.data.coverage import Layout
+from planner.decide.explain import WORST
 from planner.families.hhfl import model
 from planner.families.hhfl.calibration import LAYOUT
 from planner.families.hhfl.model import PRICE
@@ -21,7 +22,7 @@ from planner.io.parts import field
 from planner.io.wording import counted, percent, shortened, times
 from planner.predict.evidence.claims import evidence
 from planner.report.document import Column, Document, Table, numeric
-from planner.report.families import CLOCK, WORST, Method, amounts, parts, target
+from planner.report.families import CLOCK, Method, amounts, parts, target
 from planner.report.page import AMOUNTS, cell, change, duration, told
 
 SHOWN = 6  # links that are listed in text
