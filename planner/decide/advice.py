@@ -129,7 +129,8 @@ def steps(
     elif scenario.pilot is None and not scenario.divisions and not free:
         yield NextStep(argv=("hfl-plan", "tune", "..."), why="local steps, group rounds and learning rates")
     scale = orderings.of_scale(question, scenario) if question.predictor.measured else None
-    if (scale is not None and scale.wide) or out_of_reach(question):
+    beyond = verdict.status == "toss-up" and question.predictor.extrapolated(question) > 1.05
+    if (scale is not None and scale.wide) or beyond or out_of_reach(question):
         rounds = ceil_rounds(float(question.rounds()[question.reference]))
         yield NextStep(argv=(*race(question), "--rounds", str(rounds)), why="a pilot as long as the rounds shown")
     elif is_not_to_wait(verdict):

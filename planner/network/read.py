@@ -198,7 +198,10 @@ class _Links:
             self.filled["latency"] += 1
         if bandwidth is None:
             if self.filling.bandwidth is None:
-                refuse("the link has no bandwidth", "Write bandwidth_mbit, or fill in with --bandwidth 1Gbit/s")
+                refuse(
+                    "the link has no bandwidth",
+                    "Write bandwidth_mbit; `hfl-plan network` fills in with --bandwidth 1Gbit/s",
+                )
             bandwidth = self.filling.bandwidth
             self.filled["bandwidth"] += 1
         self.count += 1
@@ -300,7 +303,8 @@ def _read_cities(table: CsvTable, filling: Filling) -> Cities:
     if len(at) < 2:
         table.refuse("there are fewer than two places", "Write a line for each")
     if filling.bandwidth is None:
-        table.refuse("coordinates say no bandwidth", "Give that of every pair: --bandwidth 100Mbit/s")
+        way = "--bandwidth 100Mbit/s of `hfl-plan network place`, or a list of links a,b,latency_ms,bandwidth_mbit"
+        table.refuse("coordinates say no bandwidth", f"Give that of every pair: {way}")
     model = filling.model or LATENCY
     access = np.array(rates)
     said = [

@@ -39,14 +39,14 @@ def pose(own: Mapping[str, str | None], config: Path | None, said: Spoken) -> Qu
     given may be missing.
     """
     frame = Frame(config, said)
-    nodes = _nodes(own.get("nodes"), frame.section("fleet"))
+    option, text, counts = frame.heterogeneity()
+    nodes = _nodes(own.get("nodes"), frame.section("fleet"), counts)
     limits = _limits(own, nodes)
     check(nodes, limits)
     if {"problem.target", "problem.rounds"} <= said.keys():
         raise ScenarioError(
             "--target: --rounds says the target already, as what a server reaches. Give one of the two.", code="E002"
         )
-    option, text, counts = frame.heterogeneity()
     if text is not None:
         frame.said["problem.heterogeneity"] = (option, "iid")  # groups mean nothing here: it is read below
     scenario = frame.scenario("--nodes", 2, max(nodes // 2, 2), "--nodes says how many there are")
@@ -77,7 +77,7 @@ def pose(own: Mapping[str, str | None], config: Path | None, said: Spoken) -> Qu
     return Question(setting, limits, replace(scenario, known=numbers), tuple(warnings))
 
 
-def _nodes(text: str | None, fleet: Mapping[str, Any]) -> int:
+def _nodes(text: str | None, fleet: Mapping[str, Any], counts: Path | None) -> int:
     if text is not None:
         return count(text, "--nodes", least=0, most=LARGEST)
     whole, groups, each = (fleet.get(key) for key in ("clients", "groups", "clients_per_group"))
@@ -85,6 +85,8 @@ def _nodes(text: str | None, fleet: Mapping[str, Any]) -> int:
         return whole
     if isinstance(groups, int) and isinstance(each, int):
         return groups * each
+    if counts is not None:
+        return len(read_counts(counts, grouped=False).clients)
     if fleet:
         raise ScenarioError(
             "--nodes: the scenario has no clients and no groups with clients_per_group, from which the number of nodes "

@@ -29,7 +29,7 @@ from planner.predict import many_steps
 from planner.predict.evidence import rows_of, table
 from planner.predict.question import Question
 from planner.predict.statements import ModelUncertainty
-from planner.scenario.fields import Objective
+from planner.scenario.fields import FOOTPRINT, Objective
 
 CALIBRATION = "calibration.csv"
 DEEPER = "three_tiers_record.csv"
@@ -325,7 +325,7 @@ def calibrated(near: ModelUncertainty, name: str, objective: Objective, share: f
 
     By rounds it is at most the share of the nearest scenarios in which the choice was right.
     """
-    most = near.right / near.scenarios if _by(objective) == "rounds" else CERTAIN
+    most = near.right / near.scenarios if "rounds" in _by(objective) else CERTAIN
     return min(_turned_out(near.predictor, name, objective, share), most, CERTAIN)
 
 
@@ -334,15 +334,22 @@ def calibrated_pilot(question: Question, objective: Objective, share: float) -> 
     return min(_turned_out("pilot", f"{question.metric}{of_many_steps(question)}", objective, share), share)
 
 
-def _by(objective: Objective) -> By:
-    """The table: traffic goes by that of rounds, as topologies send about as much in a round, all else by time."""
-    return "rounds" if objective in ("rounds", "traffic") else "time"
+def _by(objective: Objective) -> tuple[By, ...]:
+    """The tables: traffic goes by that of rounds, as topologies send about as much in a round; time by its own.
+
+    Energy, carbon and money are of bytes and of hours, so that both count.
+    """
+    return ("rounds", "time") if objective in FOOTPRINT else ("time",) if objective == "time" else ("rounds",)
 
 
 def _turned_out(predictor: str, name: str, objective: Objective, share: float) -> float:
-    """How often such shares turned out right, with errors and table from other families; linear between them."""
-    rows = rows_of(CALIBRATION, predictor=predictor, metric=name, by=_by(objective))
-    if not rows:
-        return share
-    stated, right = (np.array([float(row[name]) for row in rows]) for name in ("stated", "right"))
-    return float(np.interp(share, stated, right))
+    """How often such shares turned out right, with errors and table from other families; linear between them.
+
+    Of two tables the least.
+    """
+    found = [share]
+    for by in _by(objective):
+        if rows := rows_of(CALIBRATION, predictor=predictor, metric=name, by=by):
+            stated, right = (np.array([float(row[name]) for row in rows]) for name in ("stated", "right"))
+            found.append(float(np.interp(share, stated, right)))
+    return min(found[1:] or found)

@@ -354,9 +354,15 @@ def _facts(answer: Compared, listed: int) -> Iterator[tuple[str, str]]:
     for side in sides if answer.rows else sides[:1]:
         said = side["verdict"]["text"].partition(". ")[0]
         yield shortened(side["name"], LONGEST), said if said.endswith(("?", ".")) else f"{said}."
-    (one, advice), (other, then) = (_without_servers(side["verdict"]["baseline"]) for side in sides)
+    (one, advice), (other, then) = (_without_servers(_baseline(side["verdict"])) for side in sides)
     if advice != then:
         yield "One tier", f"{one} -> {other}"
+
+
+def _baseline(verdict: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """What takes less than the best topology: of a verdict with cases, in the first of them that has one."""
+    found: Mapping[str, Any] | None = verdict["baseline"]
+    return found or next(filter(None, map(_baseline, verdict["cases"])), None)
 
 
 def _without_servers(baseline: Mapping[str, Any] | None) -> tuple[str, tuple[bool, ...]]:

@@ -141,6 +141,18 @@ def test_what_becomes_of_one_tier_is_said_beside_a_verdict_that_stays(tmp_path: 
     )
 
 
+@pytest.mark.usefixtures("unflipped", "few_draws")
+def test_one_tier_of_a_verdict_with_cases_is_that_of_its_cases(tmp_path: Path) -> None:
+    """It said "none takes less" of a page that had FedAvg at 0.75x over own links."""
+    fleet = "[fleet]\ngroups = 8\nclients_per_group = 15\n[problem]\nheterogeneity = 'both'\n[network.client_link]\n"
+    paths = [tmp_path / "open.toml", tmp_path / "told.toml"]
+    for path, sharing in zip(paths, ("", "sharing = 'per-client'\n"), strict=True):
+        path.write_text(f"{fleet}up = '8Mbit/s'\ndown = '8Mbit/s'\n{sharing}")
+    page = str(planner.compare(*paths))
+    case = planner.recommend(paths[0]).verdict.cases[0]
+    assert case.baseline is not None and "none takes less" not in page
+
+
 def test_times_of_own_links_are_named_for_the_side_that_leaves_sharing_open(tmp_path: Path) -> None:
     text = """[fleet]
 groups = 12

@@ -134,6 +134,17 @@ def test_a_listed_fleet_takes_what_its_clients_take(tmp_path: Any) -> None:
     assert row.energy_joules == pytest.approx(row.rounds * joules, rel=1e-9)
 
 
+@pytest.mark.usefixtures("unflipped")
+def test_money_that_is_traffic_has_the_confidence_of_traffic() -> None:
+    """At one a gigabyte on every link it was 95 %, and by traffic 86 %, of one order and one ratio."""
+    known = {"G": 20, "M": 60, "heterogeneity": "dirichlet:intra=0.3", "uplink": "4Mbit/s", "model_size": "30MB"}
+    price = {f"network.{link}_link.price": "1/GB" for link in ("client", "server")}
+    asked = {by: planner.recommend(**known, objective=by, settings=price) for by in ("traffic", "money")}
+    traffic, money = (one.verdict for one in asked.values())
+    assert traffic.best == money.best and float(traffic.ratio) == pytest.approx(money.ratio, rel=1e-9)
+    assert traffic.confidence is not None and traffic.confidence == money.confidence
+
+
 def test_what_devices_draw_is_asked_for_first_and_no_confidence_stands_on_energy_without_it() -> None:
     """A topology was named with 92 %, and another led once the device was given, which nothing asked for."""
     posed = {

@@ -351,6 +351,15 @@ def test_hubs_that_hear_everybody_are_servers(plan) -> None:
     assert (best["n_h"], best["b_hs"]) == (2, 40)  # a hub that hears all is a server, and needs fewest rounds
 
 
+def test_label_counts_of_a_scenario_say_how_many_nodes_there_are(plan, tmp_path: Path) -> None:
+    """It asked for groups, which the same file needs for no other command."""
+    rows = "".join(f"c{i},{'ab'[i % 2]},{i + 1},{9 - i}\n" for i in range(8))
+    (tmp_path / "counts.csv").write_text(f"client,group,x,y\n{rows}")
+    (config := tmp_path / "few.toml").write_text(f"[problem]\nheterogeneity = '{tmp_path / 'counts.csv'}'\n")
+    words = ("hubs", "--config", str(config), "--edges", "32", "--json")
+    assert json.loads(plan(*words)[1])["hubs"]["nodes"] == 8
+
+
 def test_the_gap_of_label_counts(plan, tmp_path: Path) -> None:
     """Nodes of one label each, half of them each: 1/2 from the mean in both labels, so H is 4 sigma, as of one."""
     path = tmp_path / "counts.csv"
