@@ -86,6 +86,11 @@ def join(words: Sequence[str], last: str = "and") -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
+def capital(text: str) -> str:
+    """With a capital first letter."""
+    return text[:1].upper() + text[1:]
+
+
 def title(topology: str) -> str:
     """The name of a topology, by its id."""
     return Topology.parse(topology).title

@@ -195,13 +195,6 @@ class Table:
         rows = tuple(tuple(row[i] for i in places) for row in self.rows)
         return replace(self, columns=tuple(self.columns[i] for i in places), rows=rows)
 
-    def headings_above(self, widths: Sequence[int]) -> str:
-        """Write the names of groups of columns, each over the first of its own; columns are so wide, 2 apart."""
-        line = ""
-        for place, text in self.above:
-            line = line.ljust(sum(width + 2 for width in widths[:place])) + text
-        return line
-
     def texts(self) -> list[tuple[str, ...]]:
         """Write all cells for people."""
         return [tuple(c.text(cell) for c, cell in zip(self.columns, row, strict=True)) for row in self.rows]

@@ -20,18 +20,7 @@ from planner.io.answers import Answer, Assumption, Evidence, KnownValue, NextSte
 from planner.io.listings import Listing
 from planner.io.text import suggest
 from planner.io.wording import CASES, input_words, join, target_option, times, title, two
-from planner.report.document import (
-    Amount,
-    Block,
-    Cell,
-    Column,
-    Document,
-    Facts,
-    Heading,
-    Section,
-    Sentences,
-    Table,
-)
+from planner.report.document import Amount, Block, Cell, Column, Document, Facts, Heading, Section, Sentences, Table
 from planner.report.render.table import first_that_fits
 from planner.scenario.units import format_amount, format_break_even
 
@@ -377,27 +366,21 @@ def _in_words(answer: Answer, known: Sequence[Sensitivity]) -> Iterator[str]:
         yield said + _held(answer, one)
 
 
-def as_asked(answer: Answer, one: Sensitivity) -> Sensitivity:
-    """A target by accuracy, which is followed as a test error, as it can be typed."""
-    if (one.parameter, answer.metric) != ("target", "accuracy"):
-        return one
-    ends = {name: getattr(one, name) for name in ("now", "break_even", "toss_up")}
-    turned = {name: 1 - at for name, at in ends.items() if isinstance(at, float)}
-    return one.replaced(parameter="target_accuracy", unit="%", **turned)
-
-
 def change_in(answer: Answer, one: Sensitivity) -> str:
     """Say one break-even point of an answer, with the names of its rows and tiers."""
     rows = (row.__dict__ for row in answer.rows if not isinstance(row, Mapping))  # those of a listing have no titles
     titles = {row["id"]: row.get("title", "") for row in rows if "id" in row}
-    first, one = answer.verdict, as_asked(answer, one)
+    first = answer.verdict
     while first.cases:  # changes are followed from the first
         first = first.cases[0]
+    ends = {name: at for name in ("now", "break_even", "toss_up") if isinstance(at := getattr(one, name), float)}
+    if (one.parameter, answer.metric) == ("target", "accuracy"):  # followed as a test error; typed as an accuracy
+        turned = {name: 1 - at for name, at in ends.items()}
+        one = one.replaced(parameter="target_accuracy", unit="%", **turned)
     link, dot, both = one.parameter.rpartition(".rate")
     rates = {answer.scenario[f"{link}.{way}"].value for way in ("up", "down")} if dot and not both else ()
-    if len(rates) > 1 and isinstance(one.now, float):  # one factor for two numbers
-        ends = {name: getattr(one, name) for name in ("now", "break_even", "toss_up")}
-        one = one.replaced(unit="x", **{name: at / one.now for name, at in ends.items() if at is not None})
+    if len(rates) > 1 and "now" in ends:  # one factor for two numbers
+        one = one.replaced(unit="x", **{name: at / ends["now"] for name, at in ends.items()})
 
     def words(name: str) -> str:
         own, known = answer.words(name), answer.scenario.get(name)
@@ -405,8 +388,7 @@ def change_in(answer: Answer, one: Sensitivity) -> str:
             return f"{own} (now {format_amount(float(f'{known.value:.3g}'), known.unit)})"
         return f"{'both rates of ' * (len(rates) > 1)}{own}"
 
-    said = change(one, titles, first.best, words)
-    return unserved_in(answer, said, one.parameter, one.break_even)
+    return unserved_in(answer, change(one, titles, first.best, words), one.parameter, one.break_even)
 
 
 def unserved_in(answer: Answer, text: str, parameter: str, other: object) -> str:
@@ -534,15 +516,12 @@ def legend(blocks: Sequence[Block]) -> str:
     whole = "\n".join(_texts(blocks))
     named = any(OWN_LEVEL in column.name for block in blocks if isinstance(block, Table) for column in block.columns)
     guessed = any(label == "Assumed" for one in blocks if isinstance(one, Facts) for label, _ in one.entries)
+    before = (part for part in whole.split("?")[:-1] if part)  # a mark is behind a number, and ends no question
+    guessed = guessed or any(part[-1].isalnum() and not part.split()[-1].isalpha() for part in before)
     tied = re.search(rf"(x|\]){TIED}$", whole, re.MULTILINE) is not None
-    shown = {"~": "~" in whole, "?": guessed or _has_guess(whole), "[": "[" in whole and not named, "=": tied}
+    shown = {"~": "~" in whole, "?": guessed, "[": "[" in whole and not named, "=": tied}
     shown |= {"-": re.search(r"x-\d", whole) is not None, BY_GROUP: BY_GROUP in whole}
     return "   ".join(words for mark, words in LEGEND.items() if shown[mark])
-
-
-def _has_guess(text: str) -> bool:
-    """Whether a ``?`` marks a number and does not end a question."""
-    return any(part and (part[-1].isalnum()) and not part.split()[-1].isalpha() for part in text.split("?")[:-1])
 
 
 # ---------------------------------------------------------------- cells

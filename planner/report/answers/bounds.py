@@ -171,7 +171,7 @@ def _page(statement: Statement, own: Any, rows: Any, tuned: Mapping[str, Any] | 
     graves = Counter(e.gravity for e, *_ in statement.errata())
     all_of_them = f"; a value needs {len(lacking)} of them" if value is None and len(lacking) > options.FEW else ""
     nonconvex = ["not convexity"] * is_without_convexity(bound)
-    others = _others(bound)
+    errata = ", ".join(f"{gravity} {count}" for gravity, count in graves.items())
     step = "Step" if tuned is None or "eta_eff" in tuned else "Free"
     facts = [
         *(where if few else [("with", f"{len(where)} parts of these terms: --explain where")]),
@@ -181,8 +181,8 @@ def _page(statement: Statement, own: Any, rows: Any, tuned: Mapping[str, Any] | 
         ("Status", f"{bound.kind}, {said_status(bound)}; {CONSTANTS[bound.constants]}"),
         ("Bounded", textwrap.shorten(plain(letters.bounded).partition(";")[0], BOUNDED, placeholder=" ...")),
         ("Needs", ", ".join([*nonconvex, *(one.losses or one.id for one in bound.assumes)])),
-        ("Also", others),
-        ("Errata", ", ".join(f"{gravity} {count}" for gravity, count in graves.items()) + ": --explain misprints"),
+        ("Also", _others(bound)),
+        ("Errata", f"{errata}: --explain misprints" if errata else ""),
         ("Letters", f"{join_with_limit(list(bound.needs), LETTERS)}{all_of_them}: --explain letters"),
     ]
     given = {name: f"{number:.6g}" for name, number in statement.numbers.items()}
@@ -197,9 +197,8 @@ def _page(statement: Statement, own: Any, rows: Any, tuned: Mapping[str, Any] | 
         Section.said("hypotheses", "Hypotheses", map(plain, letters.assumptions)),
         Section.said("misprints", "Printed otherwise", misprints),
     ]
-    left_out = {step: tuned is None, "Errata": not graves, "if": not conditions, "Also": not others}
     body = _terms(letters, {} if value is None else value.terms)
-    shown = [fact for fact in facts if not left_out.get(fact[0])]
+    shown = [fact for fact in facts if fact[1]]
     fewer = [fact for fact in shown if fact[0] != "Also"]
     counts = {"Needs": f"{counted(len(bound.assumes), 'assumption')}: --explain hypotheses"}
     parts = [(name, counts.get(name, text)) for name, text in fewer]

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from hflbounds import figure
 from hflbounds.comparable import listed
 from hflbounds.comparison import Comparison, compare
-from hflbounds.evaluate.tuning import Cap
 from planner import plot as pictures
 from planner.errors import ScenarioError
 from planner.io import text
@@ -52,7 +51,7 @@ def compared(
         raise ScenarioError(f"--set: {huge[0]} is above {LARGEST:g}. Give a smaller number.", code="E021")
     if span is not None and over is None:
         raise ScenarioError("--range: it is of the quantity of --over. Name that too.")
-    asked: dict[str, Any] = {"range": _span(span), "cap": _cap(cap)}
+    asked = _asked(span, cap)
     progress("looking for the exact condition")
     with options.refusals("--over", over, (a, b), values):
         found = compare(a, b, over=over, tuned=tuned or None, assume_both=assume_both, **asked, **values)
@@ -112,7 +111,7 @@ def plotted(
     values = options.numbers(settings)
     options.heeded(values, bounds)
     pictures.checked(output, force)
-    asked: dict[str, Any] = {"range": _span(span), "cap": _cap(cap)}
+    asked = _asked(span, cap)
     with options.refusals("--over", over, bounds, values):
         found = figure.curves(bounds, over, **asked, **values)
     with pictures.style():
@@ -157,16 +156,13 @@ def _six(number: float | str | None) -> str | None:
     return None if number is None or number != number else f"{number:.6g}" if isinstance(number, float) else number
 
 
-def _cap(given: str) -> Cap:
-    if re.fullmatch(r"[a-z]+", given):
-        return cast(Cap, text.one_of(given, CAPS, "--cap"))
-    return text.number(given, "--cap")
-
-
-def _span(given: str | None) -> tuple[float, float] | None:
-    if given is None:
-        return None
-    low, sign, high = given.partition(":")
-    if not sign:
-        raise ScenarioError(f"--range: {given!a:.40} is not a range. Write 0.1:10.", code="E024")
-    return text.number(low.strip(), "--range", zero=True), text.number(high.strip(), "--range")
+def _asked(span: str | None, cap: str) -> dict[str, Any]:
+    """Read the ``range`` and the ``cap`` of a comparison or a picture."""
+    ends = None
+    if span is not None:
+        low, sign, high = span.partition(":")
+        if not sign:
+            raise ScenarioError(f"--range: {span!a:.40} is not a range. Write 0.1:10.", code="E024")
+        ends = text.number(low.strip(), "--range", zero=True), text.number(high.strip(), "--range")
+    word = re.fullmatch(r"[a-z]+", cap) is not None
+    return {"range": ends, "cap": text.one_of(cap, CAPS, "--cap") if word else text.number(cap, "--cap")}

@@ -8,6 +8,7 @@ from typing import Any
 
 from planner.decide.contrast import AIMS, TIERS, Alone, Contrast, beside_tiers, turn
 from planner.decide.recommendation import SHARING, Row
+from planner.io import wording
 from planner.io.answers import NextStep, Quantity, Target, Told, Verdict
 from planner.io.parts import Part, field
 from planner.io.wording import CASES, counted, input_words, join, join_with_limit, names_or, shortened, times, two
@@ -226,9 +227,9 @@ def _sentence(found: Contrast) -> str:
         changed = [name for name in cases[0] if turn(cases[0][name]) != turn(cases[1][name])]
         became = f"the best changes for {join(changed)}."
     if len(found.decisive) > 1:
-        return f"{join_with_limit(named)} decide, each alone: {became}".replace(named[0], _first(named[0]), 1)
+        return f"{join_with_limit(named)} decide, each alone: {became}".replace(named[0], wording.capital(named[0]), 1)
     if found.decisive:
-        return f"{_first(named[0])} {'decide' if _many(named[0]) else 'decides'}: {became}"
+        return f"{wording.capital(named[0])} {'decide' if _many(named[0]) else 'decides'}: {became}"
     alone = [
         f"{_name(one.key)} alone {'make' if _many(_name(one.key)) else 'makes'} it {choice(one.verdict)}"
         for one in found.alone
@@ -236,17 +237,13 @@ def _sentence(found: Contrast) -> str:
         # which names one topology, or none of those that were
         if len(one.verdict.best) == 1 or not {*one.verdict.best} & {*before.best}
     ]
-    also = f" {_first(join(alone))}." if alone and len(named) <= FEW else ""
-    who = _first(join(named)) if len(named) <= LISTED else counted(len(named), "difference")
+    also = f" {wording.capital(join(alone))}." if alone and len(named) <= FEW else ""
+    who = wording.capital(join(named)) if len(named) <= LISTED else counted(len(named), "difference")
     return f"{who} decide together: {became}{also}"
 
 
 def _many(name: str) -> bool:
     return name.endswith("s") and not name.endswith("ss")
-
-
-def _first(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
 
 
 SHORT = {one.key: one.options[0].lstrip("-").replace("-", " ") for one in FIELDS if one.options}
@@ -349,7 +346,7 @@ def _facts(answer: Compared, listed: int) -> Iterator[tuple[str, str]]:
             text = was if turn(before) == turn(after) else f"{was} -> {now}"
             names_of.setdefault((text, name.partition("(")[2]), []).append(name)  # own and shared links apart
         for (text, _), names in names_of.items():
-            yield _first(", ".join(names)), text
+            yield wording.capital(", ".join(names)), text
         return
     for side in sides if answer.rows else sides[:1]:
         said = side["verdict"]["text"].partition(". ")[0]

@@ -103,22 +103,17 @@ def _notes(losses: Partitioned, found: Estimated) -> Iterator[str]:
     yield from _about_the_tree(found)
     if found.labels and found.points[0].gram is None:
         yield "Gradients of all labels do not fit in memory: what label shares explain is not known."
-    explained = _explained(found)
-    if explained is not None and min(explained) < 0.5:
+    if (explained := _explained(found)) and min(explained) < 0.5:
         yield (
             f"Label shares alone make {percent(min(explained))} to {percent(max(explained))} of {_sum(found)}: "
             "clients differ in more than their labels, and label counts do not show it."
         )
 
 
-def _explained(found: Estimated) -> list[float] | None:
-    """Which part of the heterogeneity label shares alone would make, at each point."""
-    out = []
-    for point in found.points:
-        if point.label_tiers is None or point.apart2 <= 0:
-            return None
-        out.append(sum(point.label_tiers) / point.apart2)
-    return out
+def _explained(found: Estimated) -> list[float]:
+    """Which part of the heterogeneity label shares alone would make, at each point; none where one does not say."""
+    known = [(sum(p.label_tiers), p.apart2) for p in found.points if p.label_tiers is not None and p.apart2 > 0]
+    return [made / apart2 for made, apart2 in known] if len(known) == len(found.points) else []
 
 
 def _about_the_tree(found: Estimated) -> Iterator[str]:
@@ -128,7 +123,7 @@ def _about_the_tree(found: Estimated) -> Iterator[str]:
         if max(own) == 1:
             of_two = ("There is one group", "Every group has one client")
             yield f"{of_two[i - 1] if two else f'No node of tier {i} has a sibling'}, so {letter} is 0."
-    sizes = _sizes(found)
+    sizes = _children(found)[-1]
     if two and min(sizes) != max(sizes):
         yield f"Groups have {min(sizes)} to {max(sizes)} clients; every group counts the same, as in the theorems."
     elif any(len(set(own)) > 1 for own in _children(found)):
@@ -154,18 +149,13 @@ def _sum(found: Estimated) -> str:
     return " + ".join(f"{letter}^2" for letter in _deviations(found))
 
 
-def _sizes(found: Estimated) -> list[int]:
-    """Clients of every group."""
-    return _children(found)[-1]
-
-
 def _children(found: Estimated) -> list[list[int]]:
-    """How many every node has, by tier, top first."""
+    """How many every node has, by tier, top first: clients of every group at the end."""
     return [[len(children) for children in tier] for tier in found.tree]
 
 
 def _profile(losses: Partitioned, found: Estimated, notes: Sequence[str]) -> Profile:
-    sizes = _sizes(found)
+    sizes = _children(found)[-1]
     tiers = [
         Tier(deviation2=_squared(found.largest(letter)), children=sum(own) / len(own))
         for letter, own in zip(_of_tiers(found), _children(found), strict=True)
@@ -302,7 +292,7 @@ def _page(
     if found.A.estimate and finite(found.A.high) is not None:
         gap += f", at most {found.A.high:.3g}"
     run = f"{found.steps} steps, averaged every {found.local_steps}, rate {found.rate:.3g}, batches of {losses.size}"
-    sizes = _sizes(found)
+    sizes = _children(found)[-1]
     fleet = f" in {len(sizes)} groups" if len(found.tree) == 2 else f": {shape(_children(found))}"
     facts = (
         ("Data", f"{sum(sizes)} clients{fleet}, {document['parameters']} parameters"),

@@ -294,10 +294,8 @@ def _recommended(path: Path, data: Mapping[str, Any], kept: Path | None, *, as_c
 
 
 def _measured_as(number: Mapping[str, Any], level: float) -> Quantity:
-    low, high = number["low"], number["high"]
-    if low is None or high is None:
-        return Quantity(number["value"] or 0.0, "measured")
-    return Quantity(number["value"] or 0.0, "measured", low, high, level)
+    ends = number["low"], number["high"]
+    return Quantity(number["value"] or 0.0, "measured", *(() if None in ends else (*ends, level)))
 
 
 def _largest(data: Mapping[str, Any], rows: Sequence[Deviation]) -> tuple[str, ...]:
@@ -332,7 +330,9 @@ def _sentence(data: Mapping[str, Any], rows: Sequence[Deviation]) -> str:
     if data["groups"] == 1:
         return "Clients differ; all are in one group."
     groups = counted(data["groups"], "group")
-    little = "" if data["scale"]["known"] or not _is_little(data) else ", but all differ little, as with -H iid"
+    little, each = ", but all differ little, as with -H iid", zip(_assumed(data).values(), DIFFER, strict=True)
+    if data["scale"]["known"] or any(one >= PROBLEM["sigma"] * most for one, most in each):
+        little = ""
     if best == ("delta",):
         return f"The {groups} differ more than the clients inside one{little}."
     return f"Clients inside a group differ more than the {groups} do{little}."
@@ -342,10 +342,6 @@ def _assumed(data: Mapping[str, Any]) -> dict[str, float]:
     """Deviations as `recommend` assumes them where label counts give no scale, the lowest tier first."""
     scale = one_label(PROBLEM["sigma"], data["labels"])
     return {tier["symbol"]: scale * math.sqrt(tier["squared"]["value"] or 0.0) for tier in data["tiers"][::-1]}
-
-
-def _is_little(data: Mapping[str, Any]) -> bool:
-    return all(one < PROBLEM["sigma"] * most for one, most in zip(_assumed(data).values(), DIFFER, strict=True))
 
 
 def document(answer: Measurement) -> Document:

@@ -13,7 +13,7 @@ from planner.families.sited.answer import Grouping, Ordered, Plan, Tree, Waits, 
 from planner.families.sited.question import USED, Question
 from planner.io.csv_rows import csv_text
 from planner.io.listings import Listing, listing
-from planner.io.wording import counted, join, join_with_limit, percent, shortened, two
+from planner.io.wording import capital, counted, join, join_with_limit, percent, shortened, two
 from planner.network.sites import Sites
 from planner.network.trees import Layout
 from planner.report.document import Cell, Column, Section, Table
@@ -200,8 +200,7 @@ def _decides(question: Question, found: Waits) -> str:
     if not found.upgrades:
         return f"{said} Nothing alone would shorten it."
     first = found.upgrades[0]
-    name = first.what[0].upper() + first.what[1:]
-    return f"{said} {name} from {first.now} to {first.twice}: -{_percent(first.saves)} per round."
+    return f"{said} {capital(first.what)} from {first.now} to {first.twice}: -{_percent(first.saves)} per round."
 
 
 def plans(question: Question, found: list[Plan]) -> Listing:

@@ -19,7 +19,7 @@ from planner.families.hhfl.question import Verdict as Answered
 from planner.io.answers import Assumption, NextStep, Quantity, Sensitivity, Status, Told, Verdict
 from planner.io.csv_rows import csv_text
 from planner.io.parts import field
-from planner.io.wording import counted, percent, shortened, times
+from planner.io.wording import capital, counted, percent, shortened, times
 from planner.predict.evidence.claims import evidence
 from planner.report.document import Column, Document, Table, numeric
 from planner.report.families import CLOCK, Method, amounts, parts, target
@@ -202,7 +202,8 @@ def _verdict(found: Answer) -> Verdict:
     text, also = (f"for {one.objective} ({times(_ratio(found, one))}{one.without})" for one in (best, found.also))
     text = both(best.verdict, text, found.also.verdict, also)
     predicted = "race first" in (best.verdict, found.also.verdict)
-    text = _begun(every, f"by the bound and runs, {text}" if best.verdict in ("worth it", "not worth it") else text)
+    text = f"by the bound and runs, {text}" if best.verdict in ("worth it", "not worth it") else text
+    text = f"{every}{text}" if every else capital(text)
     held = "".join(f", as {one.right} of {one.of} such predictions held" for one in evidence(CLAIMS))
     text += f": race it before building it{held}." if predicted else "."
     if best.verdict == "cannot tell":
@@ -220,11 +221,6 @@ def both(own: Answered, by_own: str, other: Answered, by_other: str) -> str:
     """Say what is true by the objective and by another, each with its words."""
     said, also = (in_words(one).removeprefix("a ") for one in (own, other))
     return f"{said} {by_own} and {by_other}" if said == also else f"{said} {by_own}, {also} {by_other}"
-
-
-def _begun(before: str, text: str) -> str:
-    """A sentence behind another's colon, else with a capital."""
-    return f"{before}{text}" if before else f"{text[0].upper()}{text[1:]}"
 
 
 def _changes(found: Answer) -> Iterator[Turn]:

@@ -15,7 +15,7 @@ from planner.decide.recommendation import SHARING, Corrected, Division, Drawn, I
 from planner.decide.uncertainty.distributions import FACTOR
 from planner.decide.verdict import TOLD
 from planner.io.answers import KnownValue, Quantity, Sensitivity, Verdict
-from planner.io.wording import CASES, LISTED, counted, join, join_with_limit, percent, times, title, two
+from planner.io.wording import CASES, LISTED, capital, counted, join, join_with_limit, percent, times, title, two
 from planner.predict.participation import OWN_BOUNDS
 from planner.predict.predictors import guaranteed
 from planner.predict.statements import ScaleOnRecord
@@ -134,8 +134,7 @@ def _table(answer: Recommendation, most: int, widths: Sequence[Wide], *, full: b
     if marked and _just_above_one(answer):
         within = answer.recommend.resolution
         notes.append(f"{percent(within)} is a tie: an interval that begins below {1 + within:g} makes a toss-up")
-    firsts = [float(row.ratio) == row.ratio.low for row in answer.ranking if row.ratio and float(row.rounds or 0) == 1]
-    if marked and any(firsts):
+    if marked and any(row.rounds == 1.0 and row.ratio and row.ratio == row.ratio.low for row in answer.ranking):
         notes.append("An interval begins at its ratio where that is of one round, the fewest")
     if not marked and not full and _skips(answer):
         notes.append("A toss-up is by intervals, not by ratios alone: --explain table")
@@ -598,16 +597,14 @@ def _uncertainty(answer: Recommendation) -> Iterator[Block]:
 
 
 def _limits(drawn: Sequence[Drawn], words: Callable[[str], str]) -> list[str]:
-    limits = [f"{words(d.name)} {_range(d)}" for d in drawn if d.kind != "assumed"]
-    if assumed := [words(d.name) for d in drawn if d.kind == "assumed"]:
+    limits, assumed = [], [words(d.name) for d in drawn if d.kind == "assumed"]
+    for d in drawn:
+        if d.kind != "assumed":
+            low, high = (format_amount(float(f"{value:.3g}"), d.unit) for value in (d.low, d.high))
+            limits.append(f"{words(d.name)} {low} to {high}{' (90 %)' * (d.distribution == 'lognormal')}")
+    if assumed:
         limits.append(f"{join_with_limit(assumed)} within a factor {FACTOR:g} either way, as assumptions")
     return limits
-
-
-def _range(drawn: Drawn) -> str:
-    central = " (90 %)" if drawn.distribution == "lognormal" else ""
-    low, high = (format_amount(float(f"{value:.3g}"), drawn.unit) for value in (drawn.low, drawn.high))
-    return f"{low} to {high}{central}"
 
 
 def _sensitivity(answer: Recommendation) -> Iterator[Block]:
@@ -704,7 +701,7 @@ def _rates(answer: Recommendation) -> Iterator[Block]:
         on_record = answer.recommend.rates_on_record
         known = on_record.in_words(whence) if on_record else "how near to the best such rates are is not on record"
         search = "Predicted rates are a place to start a search. `hfl-plan tune` prints a range to search."
-        yield Sentences(f"{known[0].upper()}{known[1:]}." + f" {search}" * (whence == "predicted"))
+        yield Sentences(f"{capital(known)}." + f" {search}" * (whence == "predicted"))
 
 
 def _methods(answer: Recommendation) -> Iterator[Block]:

@@ -125,12 +125,11 @@ def _note(answer: Tuned, row: Plan, chosen: Plan, *, short: bool = False, apart:
 
 def _facts(answer: Tuned, chosen: Plan, left_out: int) -> Iterator[tuple[str, str]]:
     """Lines of a page: all of them, or without what is alike and the record of rates, in short, or without rates."""
-    tried = {"K": ("local_steps", answer.tune.local_steps), "P": ("group_rounds", answer.tune.group_rounds)}
-    given = {name: how for name, how in tried.items() if name in answer.scenario}
-    if held := [name for name, (_, n) in given.items() if len(n) == 1 and answer.scenario[name].origin == "given"]:
-        alone = join([f"{name} = {given[name][1][0]}" for name in held])
-        ways = " ".join(f"--set fleet.{given[name][0]}={given[name][1][0]}" for name in held)
-        yield "Tried", f"{alone} alone: {ways} to compare others"
+    tried = (("K", "local_steps", answer.tune.local_steps), ("P", "group_rounds", answer.tune.group_rounds))
+    given = {name for name, known in answer.scenario.items() if known.origin == "given"}
+    if held := [(name, key, numbers[0]) for name, key, numbers in tried if len(numbers) == 1 and name in given]:
+        alone, ways = zip(*((f"{name} = {only}", f"--set fleet.{key}={only}") for name, key, only in held), strict=True)
+        yield "Tried", f"{join(alone)} alone: {' '.join(ways)} to compare others"
     if answer.tune.alike and not left_out:
         others = counted(len(answer.tune.alike), "other choice")
         within = percent(answer.tune.resolution)

@@ -90,7 +90,10 @@ def _table(one: Finding) -> Table:
     by = [judged for judged in one.by if judged.verdict is not None]
     names = ("setting", "compared", "predicted", *(f"by {judged.metric}" for judged in by))
     rows = tuple(
-        (same[0].setting, same[0].compared, same[0].predicted, *(f"{_interval(row)} {row.verdict}" for row in same))
+        (
+            *(same[0].setting, same[0].compared, same[0].predicted),
+            *(f"{row.value:.3f} [{row.low:.3f}, {row.high:.3f}] {row.verdict}" for row in same),
+        )
         for same in zip(*(judged.rows for judged in by), strict=True)
     )
     return Table(tuple(map(Column, names)), rows, label=one.id, indent=4)
@@ -101,10 +104,6 @@ def _count(metric: str, findings: Sequence[Finding]) -> str:
     holds, fails = verdicts["holds"], verdicts["fails"]
     said = f"{metric} {counted(holds, 'claim')} hold{'s' * (holds == 1)}, {fails} fail{'s' * (fails == 1)}, "
     return f"{said}{verdicts['cannot tell']} cannot be told"
-
-
-def _interval(row: Row) -> str:
-    return f"{row.value:.3f} [{row.low:.3f}, {row.high:.3f}]"
 
 
 def _where(machine: Mapping[str, Any]) -> str:
@@ -125,13 +124,12 @@ def _data(one: Finding) -> dict[str, Any]:
         **{name: getattr(one, name) for name in words},
         "rows": [_row(row) for row in one.rows],
         "alone": one.alone,
-        "by": {by.metric: _judged(by) for by in one.by},
+        "by": {
+            by.metric: {name: getattr(by, name) for name in ("verdict", "note", "opposite")}
+            | {"rows": [_row(row) for row in by.rows]}
+            for by in one.by
+        },
     }
-
-
-def _judged(by: Judged) -> dict[str, Any]:
-    rows = [_row(row) for row in by.rows]
-    return {"verdict": by.verdict, "note": by.note, "opposite": by.opposite, "rows": rows}
 
 
 def _row(row: Row) -> dict[str, Any]:

@@ -78,8 +78,11 @@ def _grid(table: Table) -> Iterator[tuple[str, str]]:
     """Columns side by side, each as wide as its widest cell: lines, and their styles."""
     rows = [[_lines(cell) for cell in row] for row in ([column.name for column in table.columns], *table.texts())]
     widths = [max(_width(line) for cell in column for line in cell) for column in zip(*rows, strict=True)]
-    if table.above:
-        yield table.headings_above(widths), "dim"
+    if table.above:  # names of groups, each over the first of its columns
+        above = ""
+        for place, text in table.above:
+            above = above.ljust(sum(width + 2 for width in widths[:place])) + text
+        yield above, "dim"
     for number, row in enumerate(rows, -1):
         style = "dim" if number < 0 else "bold" if number in table.best else ""
         for line in zip_longest(*row, fillvalue=""):

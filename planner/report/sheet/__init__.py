@@ -21,8 +21,9 @@ from importlib import resources
 
 from planner.decide.counts import taken
 from planner.errors import NoAnswerError
-from planner.io.answers import Answer, Assumption
+from planner.io.answers import Answer
 from planner.io.version import version
+from planner.io.wording import capital
 from planner.plot.lettering import in_short
 from planner.report import blocks
 from planner.report.document import Block, Column, Document, Facts, Figure, Sentences, Table
@@ -112,8 +113,9 @@ def _body(document: Document, beside: Beside) -> Iterator[str]:
     yield from _figures(beside.pictures, "answer")
     yield "</section>"
     yield from beside.sliders
+    cautions = answer.warnings if answer else ()
     for heading, inner in (
-        ("Warnings", _warnings(answer)),
+        ("Warnings", _listed([f"{one.text} {one.help}".strip() for one in cautions], ' class="warning"')),
         ("What this assumes", _assumed(answer)),
         ("What changes it", (*_changes(answer), *_figures(beside.pictures, "changes"))),
         ("Evidence", _evidence(answer)),
@@ -152,49 +154,32 @@ def _figures(pictures: Sequence[drawing.Picture], place: str) -> Iterator[str]:
         yield "</div>"
 
 
-def _warnings(answer: Answer | None) -> Iterator[str]:
-    if answer and answer.warnings:
-        yield from _listed((f"{one.text} {one.help}".strip() for one in answer.warnings), ' class="warning"')
-
-
-def _listed(texts: Iterable[str], kind: str = "") -> Iterator[str]:
-    yield f"<ul{kind}>"
-    yield from (f"<li>{escape(text)}</li>" for text in texts)
-    yield "</ul>"
+def _listed(texts: Sequence[str], kind: str = "") -> Iterator[str]:
+    yield from (f"<ul{kind}>", *(f"<li>{escape(text)}</li>" for text in texts), "</ul>") if texts else ()
 
 
 def _assumed(answer: Answer | None) -> Iterator[str]:
     """Each value that was not given, where it comes from, and what another would change."""
     if not answer or not answer.assumptions:
         return
-    rows = tuple(
-        (answer.words(one.key), amount(one), _origin(answer, one), _effect(answer, one)) for one in answer.assumptions
-    )
+    rows = []
+    for one in answer.assumptions:
+        known = answer.scenario.get(one.key)
+        origin = "" if known is None else known.source or known.origin
+        mine = [s for s in answer.sensitivity if s.parameter == one.key or s.parameter.startswith(f"{one.key}.")]
+        effects = (one.effect, *(change_in(answer, s) for s in mine if s.break_even is not None))
+        rows.append((answer.words(one.key), amount(one), origin, "; ".join(filter(None, effects))))
     columns = (Column("value"), Column("assumed", "number"), Column("origin"), Column("what it would change"))
     filled = [i for i in range(len(columns)) if any(row[i] for row in rows)]
-    yield from blocks.html([Table(columns, rows, label="Values that were not given").of(filled)])
-
-
-def _origin(answer: Answer, one: Assumption) -> str:
-    known = answer.scenario.get(one.key)
-    return "" if known is None else known.source or known.origin
-
-
-def _effect(answer: Answer, one: Assumption) -> str:
-    """What is said of a value, and its break-even point."""
-    mine = [s for s in answer.sensitivity if s.parameter == one.key or s.parameter.startswith(f"{one.key}.")]
-    points = [change_in(answer, s) for s in mine if s.break_even is not None]
-    return "; ".join(filter(None, (one.effect, *points)))
+    yield from blocks.html([Table(columns, tuple(rows), label="Values that were not given").of(filled)])
 
 
 def _changes(answer: Answer | None) -> Iterator[str]:
     """Break-even points, and the share of the lead's variance of each input."""
     if not answer or not answer.sensitivity:
         return
-    points = tuple(change_in(answer, one) for one in answer.sensitivity if one.break_even is not None)
+    yield from _listed([change_in(answer, one) for one in answer.sensitivity if one.break_even is not None])
     shares = sorted((one for one in answer.sensitivity if one.sobol_total), key=lambda one: -(one.sobol_total or 0.0))
-    if points:
-        yield from _listed(points)
     if shares:
         text = ", ".join(f"{answer.words(one.parameter)} {one.sobol_total:.0%}" for one in shares)
         yield from blocks.html([Sentences(f"Sensitivity of the lead, of its variance: {text}.")])
@@ -208,8 +193,7 @@ def _evidence(answer: Answer | None) -> Iterator[str]:
         for one in sorted(answer.evidence, key=lambda one: not one.nearest)
     )
     columns = (Column("record"), *RECORD, Column("what was measured"))
-    said = [text for _, text in evidence(answer)]
-    yield from blocks.html(Sentences(f"{text[:1].upper()}{text[1:]}.") for text in said)
+    yield from blocks.html(Sentences(f"{capital(text)}.") for _, text in evidence(answer))
     yield from blocks.html([Table(columns, rows, label="How often first choices like this were right")])
 
 
