@@ -103,7 +103,7 @@ def made(command: Any, name: str, words: tuple[str, ...]) -> Callable[..., Any]:
     about, _, examples = (inspect.getdoc(command) or "").partition("\n\nExamples:")
     typed = [line.strip() for line in examples.splitlines() if line.strip().startswith("hfl-plan")]
     calls = [in_call(line, name, words, known) for line in typed]
-    return signed(function, about, known, _returned(command), calls)
+    return signed(function, about, known, {"str": str, "None": None}.get(shape.returned, Answer), calls)
 
 
 def keywords(shape: Shape) -> list[Keyword]:
@@ -159,12 +159,6 @@ def _type(declared: Any, name: str, worded: bool) -> Any:
     else:
         found = File if name in READ else str
     return found if empty is Any else found | None
-
-
-def _returned(command: Any) -> Any:
-    """What a command answers: an answer, or a text."""
-    said = str(command.__annotations__.get("return", "")).split(" |")[0]
-    return {"str": str, "None": None}.get(said, Answer)
 
 
 def bound(name: str, known: Sequence[Keyword], placed: Sequence[Any], given: Mapping[str, Any]) -> dict[str, Any]:

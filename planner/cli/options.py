@@ -158,6 +158,7 @@ class Shape:
     fields: Mapping[str, tuple[Field, tuple[str, ...], str]]  # by parameter: field, spellings that are left, help
     shared: Mapping[str, Any]  # options of the scenario and of the output
     takes_asked: bool  # whether it is told how the answer is asked for
+    returned: str  # what its annotation says first of what it answers: ``Result``, ``str`` or ``None``
     declared: Declared  # what it says of shared options
 
     @classmethod
@@ -171,14 +172,14 @@ class Shape:
         fields = _fields(declared, taken) if of_scenario else {}
         shared = {name: one for name, one in BESIDE.items() if of_scenario and name not in declared.without}
         shared |= {name: _option(*one) for name, one in fields.items()}
-        is_text = str(command.__annotations__.get("return")).split(" |")[0] in ("str", "None")
+        returned = str(command.__annotations__.get("return")).split(" |")[0]
         shared |= {
             name: _in_output(annotation, declared)
             for name, annotation in OUTPUT.items()
-            if not taken & set(spellings(annotation)) and (name != "report" or not is_text)
+            if not taken & set(spellings(annotation)) and (name != "report" or returned not in ("str", "None"))
         }
         takes_asked = "asked" in inspect.signature(command).parameters
-        return cls(first if of_scenario else "", own, fields, shared, takes_asked, declared)
+        return cls(first if of_scenario else "", own, fields, shared, takes_asked, returned, declared)
 
     def said(self, given: Mapping[str, Any], written: Collection[str] = ()) -> Said:
         """Return what the options of a command line say of a scenario, of which ``given`` has the values by parameter.

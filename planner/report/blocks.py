@@ -77,7 +77,8 @@ def _table(table: Table, title: str) -> Iterator[str]:
     yield "<thead>"
     if table.above:
         places = [place for place, _ in table.above]
-        ends = [*places[1:], _last_of_group(table)]
+        wide = places[1] - places[0] if len(places) > 1 else len(table.columns)  # all groups are as wide as the first
+        ends = [*places[1:], min(places[-1] + wide, len(table.columns))]
         yield f'<tr><td colspan="{places[0]}"></td>' if places[0] else "<tr>"
         for (place, text), end in zip(table.above, ends, strict=True):
             yield f'<th scope="colgroup" colspan="{end - place}">{escape(text)}</th>'
@@ -92,13 +93,6 @@ def _table(table: Table, title: str) -> Iterator[str]:
         written = "".join(_cell(*cell, first=k == 0) for k, cell in enumerate(cells))
         yield f'<tr class="best">{written}</tr>' if i in table.best else f"<tr>{written}</tr>"
     yield "</tbody></table></div>"
-
-
-def _last_of_group(table: Table) -> int:
-    """Where the last of the groups of columns ends: all are as wide as the first."""
-    places = [place for place, _ in table.above]
-    wide = places[1] - places[0] if len(places) > 1 else len(table.columns) - places[0]
-    return min(places[-1] + wide, len(table.columns))
 
 
 def _cell(column: Column, cell: Cell, text: str, largest: float, *, first: bool) -> str:

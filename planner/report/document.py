@@ -166,9 +166,8 @@ class Table:
         widths = [max(map(len, column)) for column in zip(*texts, strict=True)] if self.columns else []
         wordy = [i for i, c in enumerate(self.columns) if not c.right and any(" " in row[i] for row in texts[1:])]
         share = {i: widths[i] for i in wordy}
-        for _ in range(over):
-            widest = max(wordy, key=lambda i: share[i], default=0)
-            share[widest] = share.get(widest, 0) - 1
+        for _ in range(over if wordy else 0):
+            share[max(wordy, key=share.__getitem__)] -= 1
         if over <= 0 or self.above or len(self.columns) < 2:
             yield self
         elif wordy and all(share[i] >= min(NARROWEST, widths[i]) for i in wordy):

@@ -10,6 +10,7 @@ import contextlib
 import json
 import socket
 from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
@@ -134,7 +135,7 @@ class Guard:
             await self.app(scope, receive, send_with_headers)
             return
         status, text = refusal
-        await _reply({"error": {"text": text, "key": ""}}, status)(scope, receive, send_with_headers)
+        await _reply(_said(text), status)(scope, receive, send_with_headers)
 
     def refusal(self, method: str, headers: Mapping[str, str]) -> tuple[int, str] | None:
         """Return status and reason of a refusal; None for a request that may pass."""
@@ -155,13 +156,14 @@ class Guard:
         return None
 
 
+@dataclass
 class _Waiting:
-    """How many questions wait or run, and the threads they run in."""
+    """How many questions wait or run, at most and now, and the threads they run in."""
 
-    def __init__(self, most: int, threads: int) -> None:
-        self.most, self.threads = most, threads
-        self.now = 0
-        self.limiter: Any = None
+    most: int
+    threads: int
+    now: int = 0
+    limiter: Any = None
 
 
 async def _asked(waiting: _Waiting, asked: Callable[[dict[str, Any]], Any], largest: int, request: Request) -> Response:

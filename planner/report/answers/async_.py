@@ -329,8 +329,7 @@ def _data(answer: Answer) -> dict[str, Any]:
         "sub_rounds": None
         if inside is None
         else [
-            {"R_sub": rounds, "seconds_per_step": b.seconds_per_step}
-            | {"steps": b.steps, "seconds": b.seconds, "bytes": b.bytes}
+            {"R_sub": rounds} | {name: getattr(b, name) for name in ("seconds_per_step", "steps", "seconds", "bytes")}
             for rounds, b in inside.items()
         ],
         "named_buffers": _named(answer),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from hflbounds.topology import Topology, all_topologies
 from planner.decide.breakpoints import Line
 from planner.decide.phase_diagram import OUTSIDE, Outside, Phase, source
 from planner.decide.sensitivity import Change, Flips, lasts_until
 from planner.decide.settings import Setting
-from planner.io.answers import Verdict
 from planner.io.listings import Listing, listing
 from planner.io.wording import (
     counted,
@@ -51,22 +51,15 @@ def document(answer: Flips) -> Document:
     """Lay every change of the answer out, the nearest first."""
     tossed, on, sections = _differ(answer), answer.words(answer.verdict.on), tuple(_sections(answer))
 
-    def changes(rows: Sequence[Change], columns: Sequence[Column], most: int) -> Table:
-        cells = tuple(_row(answer, row, tossed, most)[: len(columns)] for row in rows)
-        return Table(tuple(columns), cells, label="Changes", indent=2, apart=False)
-
-    def label(case: Verdict) -> str:
-        return f"{on} {case.value}"
-
     def laid(shown: int) -> Document:
-        rows = answer.rows[:shown]
-        tables = [changes(rows, *how) for how in ((COLUMNS, 3), (COLUMNS, 2), (COLUMNS[:-1], 2))]
+        rows, tables = answer.rows[:shown], []
+        for columns, most in ((COLUMNS, 3), (COLUMNS, 2), (COLUMNS[:-1], 2)):
+            cells = tuple(_row(answer, row, tossed, most)[: len(columns)] for row in rows)
+            tables.append(Table(columns, cells, label="Changes", indent=2, apart=False))
         table = next((one for one in tables if one.width() <= WIDE), tables[-1])
-        said_in_table = ("Assumed", "Changes") if rows else ()
-        facts = _facts(answer, shown)
-        return page(
-            answer, [table] if rows else [], sections, label=label, facts=facts, without=said_in_table, kind="Changes"
-        )
+        own: dict[str, Any] = {"label": lambda case: f"{on} {case.value}", "facts": _facts(answer, shown)}
+        own["without"] = ("Assumed", "Changes") if rows else ()  # the table says them
+        return page(answer, [table] if rows else [], sections, kind="Changes", **own)
 
     return first_that_fits(laid(shown) for shown in range(SHOWN, FEWEST - 1, -1))
 

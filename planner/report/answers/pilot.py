@@ -69,11 +69,9 @@ def within(text: str | None) -> float | None:
 
 def checked(wanted: Wanted) -> Wanted:
     """Refuse what cannot be meant."""
-    for name, most in (("rounds", MOST["rounds"]), ("seeds", MOST["seeds"])):
-        value = getattr(wanted, name)
-        if not 1 <= value <= most:
-            usual = {"rounds": 8, "seeds": 3}[name]
-            raise ScenarioError(f"--{name}: {value} is not from 1 to {most:,}. Write --{name} {usual}.")
+    for name, number, usual in (("rounds", wanted.rounds, 8), ("seeds", wanted.seeds, 3)):
+        if not 1 <= number <= MOST[name]:
+            raise ScenarioError(f"--{name}: {number} is not from 1 to {MOST[name]:,}. Write --{name} {usual}.")
     for option, value, known in (
         ("--metric", wanted.metric, ("loss", "accuracy")),
         ("--order", wanted.order, ("fixed", "random")),

@@ -86,13 +86,9 @@ def _grid(table: Table) -> Iterator[tuple[str, str]]:
     for number, row in enumerate(rows, -1):
         style = "dim" if number < 0 else "bold" if number in table.best else ""
         for line in zip_longest(*row, fillvalue=""):
-            yield "  ".join(_aligned(line, widths, [column.right for column in table.columns])), style
-
-
-def _aligned(line: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> Iterator[str]:
-    for text, width, to_the_right in zip(line, widths, right, strict=True):
-        blanks = " " * (width - _width(text))
-        yield blanks + text if to_the_right else text + blanks
+            padded = ((text, " " * (width - _width(text))) for text, width in zip(line, widths, strict=True))
+            cells = zip(padded, table.columns, strict=True)
+            yield "  ".join(blanks + text if to.right else text + blanks for (text, blanks), to in cells), style
 
 
 def _written(line: Line, color: bool) -> Iterator[str]:
