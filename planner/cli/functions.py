@@ -31,6 +31,7 @@ from planner.harness.hooks import Handed
 from planner.io import frames
 from planner.io.answers import Answer
 from planner.io.calls import call as call_of
+from planner.io.calls import plain
 from planner.io.frames import Frame
 from planner.io.progress import progress
 from planner.io.wording import counted
@@ -286,7 +287,7 @@ def _read(one: Keyword, value: Any, holder: frames.Holder) -> Any:
             raise TypeError(f"{one.name}: {value!a:.60} is not True or False")
         return value
     if parts & {int, float}:
-        return _number(one, _plain(value), whole=int in parts)
+        return _number(one, plain(value), whole=int in parts)
     if frames.is_frame(value):
         value = holder.name(value, one.name)
     if isinstance(value, Answer | Scenario) and Path in parts:
@@ -327,13 +328,8 @@ def _number(one: Keyword, value: Any, *, whole: bool) -> Any:
     return value
 
 
-def _plain(value: Any) -> Any:
-    """A number of numpy as Python's."""
-    return value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value
-
-
 def _word(value: Any) -> str:
-    value = _plain(value)
+    value = plain(value)
     if isinstance(value, bool) or not isinstance(value, str | int | float | Path):
         raise TypeError(f"{value!a:.60} is no text and no number")
     return str(value)

@@ -251,7 +251,6 @@ def _show(answer: Any, asked: Asked, said: Said | None) -> None:
 
 
 def _asked(given: Mapping[str, Any]) -> Asked:
-    """Read how the answer is asked for."""
     form, json = given.get("form"), given.get("json", False)
     if json and form not in (None, "json"):
         raise typer.BadParameter(f"--format: {form} contradicts --json. Give one of the two.")
@@ -286,7 +285,6 @@ def _fields(declared: Declared, taken: set[str]) -> dict[str, tuple[Field, tuple
 
 
 def _option(one: Field, spellings: tuple[str, ...], words: str) -> Any:
-    """The option of a field."""
     made = Option(
         *spellings,
         metavar=one.kind.word,

@@ -22,11 +22,15 @@ def call(name: str, placed: Iterable[Any] = (), given: Mapping[str, Any] | None 
     return f"planner.{name}({', '.join(said)})"
 
 
+def plain(value: Any) -> Any:
+    """Return a number of numpy as Python's, and anything else as it is."""
+    return value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value
+
+
 def _said(value: Any) -> str:
     if made := getattr(value, "call", ""):  # an answer, or a scenario, has its own
         return str(made)
-    value = value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value
-    text = ""
+    value, text = plain(value), ""
     if isinstance(value, Path):
         text = repr(str(value))
     elif isinstance(value, Mapping):

@@ -213,8 +213,6 @@ async def _body(request: Request, largest: int) -> bytes | None:
 
 
 def _json(body: bytes) -> dict[str, Any]:
-    """Read a question."""
-
     def refuse(number: str) -> float:
         raise ScenarioError(f"the question: {number:.20} is no number of JSON.", code="E021")
 

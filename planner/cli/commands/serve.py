@@ -42,20 +42,17 @@ def serve(
     with _listening(host, port) as listening:
         at = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/{opened}"
         typer.echo(at)
-        if address:
-            typer.echo(f"hfl-plan: anyone who reaches {host} can use this page. Stop it with Ctrl-C.", err=True)
-        else:
-            told("only this machine can open the page. Stop it with Ctrl-C.")
+        who = f"anyone who reaches {host} can use this page" if address else "only this machine can open the page"
+        told(f"{who}. Stop it with Ctrl-C.")
         if browse:
             import webbrowser
 
             if not webbrowser.open(at):
-                typer.echo(f"hfl-plan: no browser was found. Open {at} yourself.", err=True)
+                told(f"no browser was found. Open {at} yourself.")
         run(made, listening)
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """Bind an address."""
     from planner.errors import NoAnswerError
 
     found = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)

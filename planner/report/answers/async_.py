@@ -18,10 +18,10 @@ from planner.io.answers import Evidence, NextStep, Quantity, Told, Verdict
 from planner.io.parts import field
 from planner.io.wording import counted, join, join_with_limit, percent, times
 from planner.predict.evidence.claims import verdicts
-from planner.report.document import Column, Document, Table, numeric
+from planner.report.document import COLUMNS, Column, Document, Table, numeric
 from planner.report.families import CLOCK, Method, amounts, guess, parts, target
 from planner.report.page import cell, count, duration, told
-from planner.report.render.table import first_that_fits
+from planner.report.render.table import LINES, render
 from planner.scenario.fields import FIELDS
 from planner.scenario.sections import LINK, warnings_where_used
 from planner.scenario.units import format_duration, format_size
@@ -270,7 +270,8 @@ def _not_raced(best: Clocked, same: Sequence[Clocked]) -> tuple[str, str]:
 
 def document(answer: Asynchronous) -> Document:
     """Lay the answer out, with a row less where the page has too many lines."""
-    return first_that_fits(_laid(answer, most) for most in (SHOWN, SHOWN - 1))
+    page = _laid(answer, SHOWN)
+    return page if render(page, width=COLUMNS, color=False).count("\n") <= LINES else _laid(answer, SHOWN - 1)
 
 
 def _laid(answer: Asynchronous, most: int) -> Document:

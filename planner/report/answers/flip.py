@@ -347,7 +347,6 @@ def _mark(sign: str, found: Phase) -> str:
 
 
 def _cell(found: Phase, i: int, j: int) -> tuple[str, str]:
-    """A mark, and its colour."""
     first, reason = found.first[i][j], found.outside[i][j]
     if first is None or reason in SIGNS:
         return _mark(SIGNS[reason or "not reached"], found), "dim"

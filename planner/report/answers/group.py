@@ -423,7 +423,6 @@ def facts(d: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _details(
     d: Mapping[str, Any], cautions: Sequence[str], assumed: Sequence[Assumption]
 ) -> Iterator[tuple[str, Iterable[str]]]:
-    """Sentences of ``--explain``, by section."""
     effect = d["effect"]
     if effect:
         then = {row["topology"]: row for row in effect["after"]["ranking"]}

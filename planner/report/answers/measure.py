@@ -387,7 +387,6 @@ def _facts(answer: Measurement) -> Iterator[tuple[str, str]]:
 
 
 def _details(data: Mapping[str, Any], cautions: Sequence[str]) -> Iterator[tuple[str, Iterable[str]]]:
-    """Sentences of ``--explain``, by section."""
     if span := data["ratio"]["if_lengths_differ"]:
         by = f"{span['by_up_to']:g}; the answer takes them as equally long."
         ratio = f"The ratio is {span['low']:.3g} to {span['high']:.3g}"
