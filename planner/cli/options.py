@@ -354,4 +354,8 @@ Gram = Annotated[
     Path | None,
     Option("--gram", metavar="FILE", help="CSV of inner products of class gradients, as `estimate --gram` writes it"),
 ]
+PictureFile = Annotated[
+    Path, Option("--output", "-o", help="picture: .svg .pdf or .png; its numbers go beside it as CSV")
+]
+OverwriteBoth = Annotated[bool, Option("--force", help="overwrite both files")]
 SkipEmpty = Annotated[bool, Option("--skip-empty", help="leave out clients without samples")]

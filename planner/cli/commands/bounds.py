@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer import Argument, Option
 
 from planner.cli.completion import bounds as ids
+from planner.cli.options import OverwriteBoth, PictureFile
 from planner.cli.output import NO_ANSWER, Asked, Result, Wrote, watched
 
 app = typer.Typer(
     name="bounds", help="List, show, compare, export and check convergence bounds.", rich_markup_mode=None
 )
 
+Bounds = Annotated[list[str] | None, Argument(metavar="ID", help="ids of bounds, or of families", autocompletion=ids)]
 Paper = Annotated[str | None, Option("--paper", help="paper: zhou2026, liu2026 ...")]
 Set = Annotated[list[str] | None, Option("--set", help="value of a quantity: --set G=10; repeat for more")]
 Span = Annotated[str | None, Option("--range", metavar="LOW:HIGH", help="range of that quantity: 0.1:10")]
@@ -108,13 +109,11 @@ def plot(  # reason: one parameter for every option
         list[str], Argument(metavar="ID...", help="ids of bounds of one metric, or of families", autocompletion=ids)
     ],
     x: Annotated[str, Option("--over", "--x", help="quantity on the horizontal axis: R, zeta, K, eta_eff ...")],
-    output: Annotated[
-        Path, Option("--output", "-o", help="picture: .svg .pdf or .png; its numbers go beside it as CSV")
-    ],
+    output: PictureFile,
     span: Span = None,
     settings: Set = None,
     cap: Cap = "own",
-    force: Annotated[bool, Option("--force", help="overwrite both files")] = False,
+    force: OverwriteBoth = False,
 ) -> Result:
     """Draw bounds against a quantity, each at its best step.
 
@@ -130,9 +129,7 @@ def plot(  # reason: one parameter for every option
 
 @app.command()
 def export(  # reason: one parameter for every option
-    bounds: Annotated[
-        list[str] | None, Argument(metavar="ID", help="ids of bounds, or of families", autocompletion=ids)
-    ] = None,
+    bounds: Bounds = None,
     everything: Annotated[bool, Option("--all", help="the whole catalogue")] = False,
     form: Annotated[
         str | None,
@@ -208,9 +205,7 @@ def worst_case(  # reason: one parameter for every option
 
 @app.command()
 def check(
-    bounds: Annotated[
-        list[str] | None, Argument(metavar="ID", help="ids of bounds, or of families", autocompletion=ids)
-    ] = None,
+    bounds: Bounds = None,
     paper: Paper = None,
 ) -> Result:
     """Check bounds: units, signs, derivations, monotonicity, tuning, identities.

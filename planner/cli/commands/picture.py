@@ -8,7 +8,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from planner.cli import completion
-from planner.cli.options import Said
+from planner.cli.options import OverwriteBoth, PictureFile, Said
 from planner.cli.output import Result
 
 
@@ -22,13 +22,11 @@ def picture(
             autocompletion=completion.pictures,
         ),
     ],
-    output: Annotated[
-        Path, Option("--output", "-o", help="picture: .svg .pdf or .png; its numbers go beside it as CSV")
-    ],
+    output: PictureFile,
     data: Annotated[
         list[Path] | None, Option(help="CSV to draw in place of a scenario; grouping: counts before and after")
     ] = None,
-    force: Annotated[bool, Option("--force", help="overwrite both files")] = False,
+    force: OverwriteBoth = False,
 ) -> Result:
     """Draw a picture of a scenario, with its numbers beside it.
 
