@@ -75,15 +75,9 @@ def draw(
             rows.append({"topology": kind.id, "tier": TIERS[depth][tier], **ends, "way": way})
         for node, (x, y) in places.items():
             leaf, empty = len(node) == depth, hollow and len(node) == 1
-            axes.plot(
-                [x],
-                [y],
-                marker="o" if leaf else "s",
-                markersize=5 if leaf else 6 if node else 9,
-                color="black",
-                markerfacecolor=look.color if leaf else "white" if empty else "black",
-                zorder=3,
-            )
+            marks: Any = {"marker": "o", "markersize": 5} if leaf else {"marker": "s", "markersize": 6 if node else 9}
+            face = look.color if leaf else "white" if empty else "black"
+            axes.plot([x], [y], color="black", markerfacecolor=face, **marks, zorder=3)
         if sizes[0] > shown[0]:
             axes.text(1.28, 0.93 if depth < 3 else ROWS[3][0], "...", ha="center", va="center", size=9, color=FAINT)
         axes.set(xlim=(-1.35, 1.4), ylim=(0.0, 2.2))
@@ -152,18 +146,6 @@ def _links(kind: Topology, sizes: Sequence[int], node: Node = ()) -> Iterator[tu
 def _arrow(axes: Any, source: Place, target: Place, tier: int, way: str, color: str) -> None:
     straight = way == "both" or (tier == 0 and source < target)
     bend = 0.0 if straight else -0.15 if tier else 0.5  # the last one's way back to the first goes over the others
-    axes.annotate(
-        "",
-        xy=target,
-        xytext=source,
-        arrowprops={
-            "arrowstyle": "<|-|>" if way == "both" else "-|>",
-            "color": color,
-            "linewidth": 0.9 if tier else 1.4,
-            "mutation_scale": 6,
-            "shrinkA": 4,
-            "shrinkB": 4,
-            "connectionstyle": f"arc3,rad={bend}",
-        },
-        zorder=2,
-    )
+    heads, wide = "<|-|>" if way == "both" else "-|>", 0.9 if tier else 1.4
+    look = {"arrowstyle": heads, "color": color, "linewidth": wide, "connectionstyle": f"arc3,rad={bend}"}
+    axes.annotate("", target, source, arrowprops={**look, "mutation_scale": 6, "shrinkA": 4, "shrinkB": 4}, zorder=2)

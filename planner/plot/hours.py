@@ -96,16 +96,9 @@ def draw(curves: Mapping[str, Curve], target: float, quantity: str, message: str
     heading(drawn, message, about)
     lines = [(c.seconds, c.value) for c in curves.values()] + [(axes.get_xlim(), (target, target))]
     name_points(axes, [(c.needed, target, seen[t].title, INK) for t, c in curves.items()], lines)
-    rows: list[dict[str, Any]] = [
-        {
-            "topology": topology,
-            "seconds": float(second),
-            "value": float(value),
-            "early": float(second) * curve.early,
-            "late": float(second) * curve.late,
-            "target": target,
-        }
-        for topology, curve in curves.items()
-        for second, value in zip(curve.seconds, curve.value, strict=True)
-    ]
+    rows: list[dict[str, Any]] = []
+    for topology, curve in curves.items():
+        for second, value in zip(curve.seconds.tolist(), curve.value.tolist(), strict=True):
+            ends = {"early": second * curve.early, "late": second * curve.late}
+            rows.append({"topology": topology, "seconds": second, "value": value, **ends, "target": target})
     return drawn, rows

@@ -149,26 +149,17 @@ def draw(
     drawn, axes = figure(height=1.55 + 0.27 * len(shown) + 0.12 * below.count("\n"))
     reach = [1.0, now, *(_within(x) for bar in shown for x in (bar.low, bar.high))]
     span = math.log(max(reach) / min(reach)) or 1.0
+    small: Any = {"textcoords": "offset points", "va": "center", "size": 5.5, "color": FAINT}
+    small["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}  # over the line of 1x
     for place, bar in enumerate(shown):
-        ends = ((bar.low, bar.low_is, PALETTE[0]), (bar.high, bar.high_is, PALETTE[1]))
-        for end, _, (color, _, _, hatch) in sorted(ends, key=lambda e: -abs(math.log(_within(e[0]) / now))):
-            to = _within(end)
+        ends = ((_within(bar.low), bar.low_is, PALETTE[0]), (_within(bar.high), bar.high_is, PALETTE[1]))
+        for to, _, (color, _, _, hatch) in sorted(ends, key=lambda e: -abs(math.log(e[0] / now))):
             axes.barh(place, to - now, left=now, height=0.65, facecolor=color, edgecolor="white", hatch=hatch)
-        sides = [end for end in ends if abs(math.log(_within(end[0]) / now)) > SHORTEST * span]
-        if len({_within(end[0]) > now for end in sides}) == len(sides):  # else both ends are on one side
-            for end, value, _ in sides:
-                right = _within(end) > now
-                axes.annotate(
-                    value,
-                    (_within(end), place),
-                    xytext=(2 if right else -2, 0),
-                    textcoords="offset points",
-                    ha="left" if right else "right",
-                    va="center",
-                    size=5.5,
-                    color=FAINT,
-                    bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},  # over the line of 1x
-                )
+        sides = [end for end in ends if abs(math.log(end[0] / now)) > SHORTEST * span]
+        if len({to > now for to, *_ in sides}) == len(sides):  # else both ends are on one side
+            for to, value, _ in sides:
+                beside: Any = {"ha": "left", "xytext": (2, 0)} if to > now else {"ha": "right", "xytext": (-2, 0)}
+                axes.annotate(value, (to, place), **beside, **small)
     axes.set_yticks(range(len(shown)), [plain(words(b.name), 30) for b in shown])
     axes.set_ylim(len(shown) - 0.4, -0.6)
     axes.set(xscale="log")
