@@ -46,8 +46,9 @@ def init(
         hfl-plan init -G 12 -M 25 --uplink 20Mbit/s --yes
     """
     from planner.io import atomic
+    from planner.io.listings import listing
     from planner.predict.question import ask
-    from planner.report.answers.init import document
+    from planner.report.page import brief
     from planner.scenario.start import EXAMPLES, QUESTIONS, written
     from planner.scenario.start import example as files_of
 
@@ -80,7 +81,9 @@ def init(
         atomic.place(file, asked.force)
     for file, text in files.items():
         atomic.write(file, text, asked.force)
-    return Result(document(tuple(files), name))
+    following = [f"hfl-plan recommend --config {shlex.quote(name)}"]
+    answer = listing("init", f"Wrote {' and '.join(files)}.", {"files": list(files)}, next=following)
+    return Result(brief(answer, kind="First scenario"))
 
 
 def sized(said: Said, told: Mapping[str, object]) -> bool:
