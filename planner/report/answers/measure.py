@@ -294,8 +294,8 @@ def _recommended(path: Path, data: Mapping[str, Any], kept: Path | None, *, as_c
 
 
 def _measured_as(number: Mapping[str, Any], level: float) -> Quantity:
-    ends = number["low"], number["high"]
-    return Quantity(number["value"] or 0.0, "measured", *(() if None in ends else (*ends, level)))
+    ends = number["low"], number["high"], level
+    return Quantity(number["value"] or 0.0, "measured", *(() if None in ends else ends))
 
 
 def _largest(data: Mapping[str, Any], rows: Sequence[Deviation]) -> tuple[str, ...]:
@@ -330,9 +330,9 @@ def _sentence(data: Mapping[str, Any], rows: Sequence[Deviation]) -> str:
     if data["groups"] == 1:
         return "Clients differ; all are in one group."
     groups = counted(data["groups"], "group")
-    little, each = ", but all differ little, as with -H iid", zip(_assumed(data).values(), DIFFER, strict=True)
-    if data["scale"]["known"] or any(one >= PROBLEM["sigma"] * most for one, most in each):
-        little = ""
+    each = zip(_assumed(data).values(), DIFFER, strict=True)
+    is_little = not data["scale"]["known"] and all(one < PROBLEM["sigma"] * most for one, most in each)
+    little = ", but all differ little, as with -H iid" * is_little
     if best == ("delta",):
         return f"The {groups} differ more than the clients inside one{little}."
     return f"Clients inside a group differ more than the {groups} do{little}."

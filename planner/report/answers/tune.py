@@ -128,8 +128,9 @@ def _facts(answer: Tuned, chosen: Plan, left_out: int) -> Iterator[tuple[str, st
     tried = (("K", "local_steps", answer.tune.local_steps), ("P", "group_rounds", answer.tune.group_rounds))
     given = {name for name, known in answer.scenario.items() if known.origin == "given"}
     if held := [(name, key, numbers[0]) for name, key, numbers in tried if len(numbers) == 1 and name in given]:
-        alone, ways = zip(*((f"{name} = {only}", f"--set fleet.{key}={only}") for name, key, only in held), strict=True)
-        yield "Tried", f"{join(alone)} alone: {' '.join(ways)} to compare others"
+        alone = join([f"{name} = {only}" for name, _, only in held])
+        ways = " ".join(f"--set fleet.{key}={only}" for _, key, only in held)
+        yield "Tried", f"{alone} alone: {ways} to compare others"
     if answer.tune.alike and not left_out:
         others = counted(len(answer.tune.alike), "other choice")
         within = percent(answer.tune.resolution)
