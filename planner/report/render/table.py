@@ -86,9 +86,11 @@ def _grid(table: Table) -> Iterator[tuple[str, str]]:
     for number, row in enumerate(rows, -1):
         style = "dim" if number < 0 else "bold" if number in table.best else ""
         for line in zip_longest(*row, fillvalue=""):
-            padded = ((text, " " * (width - _width(text))) for text, width in zip(line, widths, strict=True))
-            cells = zip(padded, table.columns, strict=True)
-            yield "  ".join(blanks + text if to.right else text + blanks for (text, blanks), to in cells), style
+            cells = []
+            for text, width, column in zip(line, widths, table.columns, strict=True):
+                blanks = " " * (width - _width(text))
+                cells.append(blanks + text if column.right else text + blanks)
+            yield "  ".join(cells), style
 
 
 def _written(line: Line, color: bool) -> Iterator[str]:
