@@ -60,13 +60,8 @@ def footprint(spec: RoundSpec, cost: RoundCost, rates: Rates) -> Footprint:
         bill.append(_product(rates["kwh"], device.times(1 / J_PER_KWH)))
     prices = {f"{link}.price": moved / BYTES_PER_GB for link, moved in carried.items()}
     bill += [rates[price].times(gigabytes) for price, gigabytes in prices.items() if price in rates]
-    return Footprint(
-        joules,
-        energy,
-        _product(rates["carbon"], energy) if "carbon" in rates and energy else None,
-        total(bill) if bill else None,
-        tuple(unknown),
-    )
+    carbon = _product(rates["carbon"], energy) if "carbon" in rates and energy else None
+    return Footprint(joules, energy, carbon, total(bill) if bill else None, tuple(unknown))
 
 
 def _on_air(spec: RoundSpec) -> float:

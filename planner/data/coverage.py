@@ -102,12 +102,8 @@ class Layout:
         rows = np.arange(len(self.home))
         alone[rows, self.home] = self.airtime[rows, self.home]
         kept = np.unique(self.home)
-        return replace(
-            self,
-            servers=tuple(self.servers[n] for n in kept),
-            airtime=alone[:, kept],
-            home=np.searchsorted(kept, self.home),
-        )
+        servers = tuple(self.servers[n] for n in kept)
+        return replace(self, servers=servers, airtime=alone[:, kept], home=np.searchsorted(kept, self.home))
 
 
 def read_layout(text: str) -> Layout:

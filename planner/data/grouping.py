@@ -216,14 +216,11 @@ def _free(state: State, units: Indices, group: int) -> Indices:
 def _forbid(state: State, left: Indices, right: Indices, a: int, b: int, change: Floats) -> None:
     """Price out swaps that bring together what must stay apart; the two swapped leave each other's way."""
     apart = state.problem.apart
-    for units, others, group, by_row in ((left, right, b, True), (right, left, a, False)):
+    for units, others, group, by_unit in ((left, right, b, change), (right, left, a, change.T)):
         for i in np.flatnonzero(_free(state, units, group)):
             foes = {o for o in apart[int(units[i])] if state.group_of[o] == group}
             blocked = np.array([bool(foes - {int(o)}) for o in others])
-            if by_row:
-                change[i, blocked] = np.inf
-            else:
-                change[blocked, i] = np.inf
+            by_unit[i, blocked] = np.inf
 
 
 def apply(state: State, step: Step) -> None:
@@ -319,9 +316,10 @@ def improve(state: State, rng: np.random.Generator, among: Sequence[int] | None 
         settled = np.full((groups, groups), among is not None)
         if among is not None:
             settled[among, :] = settled[:, among] = False
+        every = np.stack(np.triu_indices(groups, 1), axis=1)
         for _ in range(SWEEPS):
             busy = False
-            for a, b in _all_pairs(groups, rng):
+            for a, b in every[rng.permutation(pairs)].tolist():
                 if settled[a, b]:
                     continue
                 if _settle(state, a, b, rng):
@@ -342,12 +340,6 @@ def improve(state: State, rng: np.random.Generator, among: Sequence[int] | None 
         before, value = value, state.value()
         if before - value <= enough:
             return
-
-
-def _all_pairs(groups: int, rng: np.random.Generator) -> Iterator[tuple[int, int]]:
-    rows, columns = np.triu_indices(groups, 1)
-    order = rng.permutation(len(rows))
-    return zip(rows[order].tolist(), columns[order].tolist(), strict=True)
 
 
 def _settle(state: State, a: int, b: int, rng: np.random.Generator) -> bool:

@@ -162,14 +162,8 @@ class Heterogeneity:
         from ``Dirichlet(intra)`` over that many labels. Gradients of different labels are orthogonal and equally long
         (so squared deviations are those of the label shares); and a client with a single label stands `ONE_LABEL`
         times ``sigma`` from an even mixture. The expectations over draws and over the finite number of groups and
-        clients are exact.
-
-        Args:
-            sigma: In which gradients are measured.
-            groups: How many.
-            clients: Of each.
-            counted: Of every group, its share and the sum of squared shares of its clients in it; None where all count
-                alike. Of the Dirichlet form alone.
+        clients are exact. That form takes of every group its share and the sum of squared shares of its clients in it,
+        ``counted``; None where all count alike.
         """
         if self.form == "numbers":
             return self.zeta or 0.0, self.delta or 0.0

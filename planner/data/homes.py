@@ -84,12 +84,9 @@ class _Places:
         self.home[i] = at
         if room:
             for server in changed:
-                self._renew(server)
-
-    def _renew(self, server: int) -> None:
-        members = np.flatnonzero(self.home == server)
-        costs = self.cost[members]
-        more = np.where(costs > 0, costs - costs[:, [server]], FAR)
-        more[:, server] = FAR
-        first = more.argmin(axis=0)
-        self.move[server], self.who[server] = more[first, np.arange(len(first))], members[first]
+                members = np.flatnonzero(self.home == server)
+                costs = self.cost[members]
+                more = np.where(costs > 0, costs - costs[:, [server]], FAR)
+                more[:, server] = FAR
+                first = more.argmin(axis=0)
+                self.move[server], self.who[server] = more[first, np.arange(len(first))], members[first]

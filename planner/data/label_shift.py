@@ -220,14 +220,8 @@ def measure(  # reason: given and chosen groups, each drawn literally and by sum
     estimate for given groups would be too small. Such groups may show themselves by being more alike than counting
     allows. `Spread.if_chosen` then says what to expect.
 
-    Args:
-        table: with groups.
-        gram: inner products of class gradients.
-        weighting: of clients and groups.
-        counts: ``sample`` of what the clients have, or ``all`` of it.
-        chosen: whether the groups were chosen by these counts; None for whether they are known to, or look so.
-        seed: of the bootstrap.
-        draws: of the bootstrap; by default as many as a minute allows, and never more than that.
+    ``gram`` are inner products of class gradients; ``chosen`` is None for whether the counts are known to have chosen
+    the groups, or it looks so; ``draws`` of the bootstrap are by default as many as a minute allows, and never more.
     """
     shares, parents, turn = weights(table, weighting), table.parents, None if gram is None else root(gram)
     sizes = table.counts.sum(axis=1)

@@ -226,15 +226,9 @@ class Pilot(Part):
 
 
 def read_pilot(path: Path) -> Pilot:
-    """Read a pilot."""
+    """Read a pilot; curves of other lengths than the race has, unknown topologies, children of no tree are refused."""
     way = "Write a pilot with `hfl-plan pilot HOOK.py -o pilot.json`."
     pilot = loaded(path, Pilot, "pilot", way)
-    _whole(path, pilot, way)
-    return pilot
-
-
-def _whole(path: Path, pilot: Pilot, way: str) -> None:
-    """Refuse curves of other lengths than the race has, topologies that nobody knows, and children of no tree."""
     for one in (*pilot.topologies, *pilot.beside):
         curves_of: tuple[Sequence[Sequence[Number]], ...] = (one.loss, one.accuracy, [one.envelope], [one.rates])
         for name, curves in zip(("loss", "accuracy", "envelope", "rates"), curves_of, strict=True):
@@ -253,3 +247,4 @@ def _whole(path: Path, pilot: Pilot, way: str) -> None:
         raise ScenarioError(f"{path}: fleet.samples: {len(pilot.fleet.samples)} numbers for other clients. {way}")
     if pilot.reference not in [one.id for one in pilot.topologies]:
         raise ScenarioError(f"{path}: reference: {pilot.reference!a:.40} did not race. {way}")
+    return pilot

@@ -15,7 +15,7 @@ samples.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,7 +62,8 @@ def draw(
     draws, labels = number, points.shape[1]
     centre = np.zeros((draws, labels))
     groups, clients, noise = np.zeros(draws), np.zeros(draws), np.zeros(draws)
-    for group, mine in _members(group_of):
+    order = np.argsort(group_of, kind="stable")
+    for group, mine in enumerate(np.split(order, np.cumsum(np.bincount(group_of))[:-1])):
         weight = between[group]
         mean, spread = moments(points, mine, sizes, within, weight)
         apart = rng.standard_normal((draws, len(mean))) @ spread.T
@@ -111,9 +112,3 @@ def _root(cov: Floats) -> Floats:
     scale = np.sqrt(np.maximum(np.diag(cov), 0.0))
     safe = np.where(scale > 0, scale, 1.0)
     return np.asarray(scale[:, None] * np.linalg.cholesky(cov / safe[:, None] / safe + JITTER * np.eye(len(cov))))
-
-
-def _members(group_of: Indices) -> Iterator[tuple[int, Indices]]:
-    """Every group, and the clients of it."""
-    order = np.argsort(group_of, kind="stable")
-    return enumerate(np.split(order, np.cumsum(np.bincount(group_of))[:-1]))

@@ -89,9 +89,8 @@ class Plan:
             f"rate = {self.rate!r}  # of a local step: {self.rate_from}",
             f"seed = {self.scenario.seed}",
         ]
-        lines += ["", toml_text.toml({"tiers": self.tiers}).rstrip("\n")]
-        lines += ["", "[predicted]  # for the planned network", f'topology = "{self.topology.id}"']
-        lines += [f"rounds = {self.rounds}"]
+        lines += ["", toml_text.toml({"tiers": self.tiers}).rstrip("\n"), "", "[predicted]  # for the planned network"]
+        lines += [f'topology = "{self.topology.id}"', f"rounds = {self.rounds}"]
         for name in ("round_seconds", "round_bytes", "time_seconds", "traffic_bytes"):
             value = getattr(row, name)
             lines += [] if value is None else [f"{name} = {float(value)!r}"]

@@ -16,20 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.errors import PlannerError, ScenarioError
-from planner.io.csv_rows import CsvTable, Ids, Row
+from planner.io.csv_rows import CsvTable, Floats, Ids, Row
 from planner.io.text import capped
 from planner.io.wording import counted, join_with_limit
-from planner.network.underlay import (
-    LATENCY,
-    MAX_PLACES,
-    MAX_ROUTED,
-    Cities,
-    Floats,
-    LatencyModel,
-    Linked,
-    Pairs,
-    Underlay,
-)
+from planner.network.underlay import LATENCY, MAX_PLACES, MAX_ROUTED, Cities, LatencyModel, Linked, Pairs, Underlay
 from planner.scenario.units import format_rate, parse_duration, parse_rate
 
 MAX_LINKS: Final = 200_000
@@ -146,9 +136,9 @@ def read_links(path: Path, filling: Filling, *, name: str | None = None) -> Link
     table.only(known, "in a list of links", "Remove it, or see docs/networks.md for those that have")
     for row in table.rows():
         ends = row.name("a", "a place"), row.name("b", "a place")
-        numbers = (_of(row, quantity, column) for quantity, column in columns)
+        numbers = [_of(row, quantity, column) for quantity, column in columns]
         directed = "directed" in table and row["directed"] == "1"
-        links.add(*ends, *numbers, place=f"line {row.line}", refuse=row.refuse, directed=directed)
+        links.add(ends, numbers, place=f"line {row.line}", refuse=row.refuse, directed=directed)
     if not links.links:
         table.refuse("there are no links", "Write a line for each")
     return links.underlay(name or path.stem)
@@ -166,18 +156,11 @@ class _Links:
         self.count = 0
 
     def add(
-        self,
-        a: str,
-        b: str,
-        km: float | None,
-        delay: float | None,
-        bandwidth: float | None,
-        *,
-        place: str,
-        refuse: Callable[[str, str], NoReturn],
-        directed: bool,
-    ) -> None:
-        """Add a link, both ways unless ``directed``."""
+        self, ends: tuple[str, str], numbers: Sequence[float | None], *, place: str,
+        refuse: Callable[[str, str], NoReturn], directed: bool,
+    ) -> None:  # fmt: skip
+        """Add a link, both ways unless ``directed``; its numbers are distance [km], latency [s] and bandwidth."""
+        (a, b), (km, delay, bandwidth) = ends, numbers
         if a == b:
             refuse(f"a link joins {a!a:.60} with itself", "Remove the line")
         i, j = (self.places.setdefault(name, len(self.places)) for name in (a, b))
@@ -483,12 +466,6 @@ def _add_edge(links: _Links, path: Path, i: int, ends: tuple[str, str], data: An
                 return float(value) * factor
         return None
 
-    links.add(
-        *ends,
-        number(("distance", "distance_km"), 1.0, 0),
-        number(("latency", "latency_ms"), 1e-3, 0),
-        number(("bandwidth", "capacity"), 1.0, 1e-6),
-        place=f"edge {i}",
-        refuse=refuse,
-        directed=directed,
-    )
+    km, delay = number(("distance", "distance_km"), 1.0, 0), number(("latency", "latency_ms"), 1e-3, 0)
+    numbers = km, delay, number(("bandwidth", "capacity"), 1.0, 1e-6)
+    links.add(ends, numbers, place=f"edge {i}", refuse=refuse, directed=directed)

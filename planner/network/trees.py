@@ -140,7 +140,12 @@ def round_of(sites: Sites, transfers: Transfers, patterns: Sequence[str], layout
     for g, order in enumerate(layout.orders):
         one, parts = kinds[1].lasts(transfers, int(ends[g]), sites.at[order], sites.work[order], int(crowd[g]))
         stays[g] = passes * one
-        inner.append(_with_work(parts, sites, order, passes))
+        inner.append([])
+        for part, client in zip(parts, order.tolist(), strict=True):
+            if part:  # with the work of the clients that it waits for
+                place = int(sites.at[client])
+                inner[g] += [replace(leg, times=passes) for leg in part]
+                inner[g].append(Leg(place, place, float(sites.work[client]), passes, client))
     at = layout.group_order
     seconds, parts = kinds[0].lasts(transfers, layout.server, ends[at], stays[at], 0)
     legs = [leg for part, g in zip(parts, at, strict=True) if part for leg in (*part, *inner[g])]
@@ -157,17 +162,6 @@ def beside(sites: Sites, patterns: Sequence[str], layout: Layout) -> Indices:
     own = np.array([away(int(end), sites.at[order]) for end, order in zip(ends, layout.orders, strict=True)])
     here = np.bincount(ends, weights=own)
     return np.asarray(here[ends] - own, dtype=np.intp)
-
-
-def _with_work(parts: list[list[Leg]], sites: Sites, order: Indices, times: int) -> list[Leg]:
-    """The legs of a pass with the work of the clients that it waits for, so often."""
-    found = []
-    for part, client in zip(parts, order.tolist(), strict=True):
-        if part:
-            place = int(sites.at[client])
-            found += [replace(leg, times=times) for leg in part]
-            found.append(Leg(place, place, float(sites.work[client]), times, client))
-    return found
 
 
 def checked(patterns: Sequence[str]) -> list[Pass]:

@@ -259,28 +259,17 @@ class Question:
         """How many local steps a global round chains: the effective learning rate over the raw one."""
         return self.sized(topology).effective_steps(int(self.values["K"]))
 
-    @property
-    def timed_over(self) -> Network:
-        """The network that rounds are timed over: without servers in between, groups keep a link that they share."""
-        network = self.network
-        alone = self.depth > 1 and network.tiers == 1 and network.timer is None and self.cost != "diluted"
-        return network.by_group(self.depth) if alone and network.client_link.sharing == "per-server" else network
-
     def round_spec(self, topology: str, **changes: Any) -> RoundSpec:
         """Return one global round of those who take part, also for changed counts."""
         values = {**self.values, **changes}
         if self.members is None:
             values |= {tier.size: values[tier.drawn] for tier in self.symbols}
+        tree, K, network = self.sized(topology, values), int(values["K"]), self.network
+        alone = self.depth > 1 and network.tiers == 1 and network.timer is None and self.cost != "diluted"
+        if alone and network.client_link.sharing == "per-server":  # without servers in between groups keep their links
+            network = network.by_group(self.depth)
         return RoundSpec(
-            self.sized(topology, values),
-            int(values["K"]),
-            self.timed_over,
-            self.compute,
-            self.model_bytes,
-            self.cost,
-            self.seed,
-            self.members,
-            self.slowdowns,
+            tree, K, network, self.compute, self.model_bytes, self.cost, self.seed, self.members, self.slowdowns
         )
 
     def of_a_round(self, topology: str, **changes: Any) -> RoundCost:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -18,22 +18,13 @@ from planner.scenario.values import Known, Origin, Scenario
 from planner.scenario.written import COUNTS, SHORT, Written, read_written
 
 __all__ = [
-    "Known",
-    "Origin",
-    "Scenario",
-    "Spoken",
-    "arguments",
-    "file_of",
-    "from_keywords",
-    "instead_of",
-    "load",
-    "resolve",
+    "Known", "Origin", "Scenario", "Spoken", "arguments", "file_of", "from_keywords", "instead_of", "load", "resolve",
     "spoken",
-]
+]  # fmt: skip
 
 
 SITED = ("source", "sites", "access")  # keys of ``[network]`` that place clients on one
-TARGETS = ("problem.target", "problem.target_loss", "problem.target_accuracy")
+TARGETS = {"problem.target", "problem.target_loss", "problem.target_accuracy"}
 OF_TITLES = ("fleet.list", *(f"fleet.{key}" for key in COUNTS))  # what a title may be about
 DEFINES_ONE = "problem.rounds"  # where there is no other target
 Spoken = Mapping[str, tuple[str, Any]]  # by key of a scenario: what said it, and what was written
@@ -98,7 +89,9 @@ def give_way(table: dict[str, Any], said: Spoken) -> None:
         for tier in tiers if by_list and isinstance(tiers, list) else ():  # their links stay
             if isinstance(tier, dict):
                 tier.pop("count", None)
-    if isinstance(problem := table.get("problem"), dict) and _retargeted([key for key, _ in leaves(table)], said):
+    before = {key for key, _ in leaves(table)}
+    retargeted = DEFINES_ONE not in said and TARGETS & said.keys() and not TARGETS & before
+    if isinstance(problem := table.get("problem"), dict) and retargeted:  # beside a target rounds are a limit, and stay
         problem.pop("rounds", None)
 
 
@@ -106,11 +99,6 @@ def _sized(said: Spoken) -> bool:
     """Whether tiers are said with their sizes."""
     tiers = str(said.get("network.tiers", ("", ""))[1])
     return not tiers.strip().isdigit() and any(letter.isdigit() for letter in tiers)
-
-
-def _retargeted(before: Collection[str], said: Collection[str]) -> bool:
-    """Whether a target is said where rounds defined it before; beside one of the file they are a limit, and stay."""
-    return DEFINES_ONE not in said and any(key in said for key in TARGETS) and not any(key in before for key in TARGETS)
 
 
 def _counts_of(table: Mapping[str, Any]) -> dict[str, int]:

@@ -84,7 +84,7 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
         warnings.append("Participation is counted for groups of the mean size, with the mean availability.")
     network_given = written.says("network", "model", "compute") or (there is not None and there.link_of is not None)
     bounds, cap, resolution, draws = (written.get(f"plan.{key}") for key in ("bounds", "cap", "resolution", "draws"))
-    warnings += [*_about_columns(written), *_about_places(written.listed)]
+    warnings += [] if written.listed is None else _unused(written, written.listed)
     pilot = _pilot(written, known, warnings)
     return Scenario(
         title=written.get("title") or "",
@@ -131,22 +131,16 @@ def _about_share(share: float | None) -> list[str]:
     return [f"A target of {said} is a share of the loss at the start; for accuracy write {meant}."]
 
 
-def _about_columns(written: Written) -> Iterator[str]:
-    """Say of an option that a list says of every client too that it is not used."""
-    listed = written.listed
+def _unused(written: Written, listed: Listed) -> Iterator[str]:
+    """Say of an option that a list says of every client too, and of places without a network, that it is not used."""
     for key, column in (("compute.step_time", "step_time"), ("availability.client", "availability")):
-        if listed is not None and written.get(key) is not None and listed.of_all(column):
+        if written.get(key) is not None and listed.of_all(column):
             yield f"{written.name(key)} is not used: {listed.source} has its own of every client, {column}."
-
-
-def _about_places(listed: Listed | None) -> list[str]:
-    """Say that places of a list change nothing without a network."""
-    if listed is None or not listed.placed:
-        return []
-    return [
-        f"The column node of {listed.source} is not used: links are those of the scenario. With --network NETWORK "
-        f"--sites {listed.source} they are those between the places."
-    ]
+    if listed.placed:
+        yield (
+            f"The column node of {listed.source} is not used: links are those of the scenario. With --network NETWORK "
+            f"--sites {listed.source} they are those between the places."
+        )
 
 
 def _compression(written: Written, network: Network, there: Members | None, warnings: list[str]) -> None:
@@ -498,11 +492,8 @@ def _target(written: Written, measured: FromFile | None, known: Table) -> float 
     if target is None:
         known["target"] = Known(None, "derived", note="what Star-Star reaches in R rounds, as the predictor has it")
         return None
-    if own is not None:
-        known["target"] = own
-        return None
-    if not isinstance(target, str):
-        known["target"] = Known.given(target)
+    if own is not None or not isinstance(target, str):
+        known["target"] = own or Known.given(target)
         return None
     pilot: Pilot | None = written.get("problem.pilot")
     if pilot and pilot.metric == "accuracy":

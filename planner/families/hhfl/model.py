@@ -271,7 +271,12 @@ class Airtime:
         """
         up, down, _ = self.pace(layout.airtime)
         edge = E * self.compute.step_time + self.exchange(up, down) + 2 * self.network.client_link.latency
-        return Ge * edge + self._cloud(int(layout.links.any(axis=0).sum()))
+        link = self.network.links[0]
+        if link is None:
+            return Ge * edge
+        servers = int(layout.links.any(axis=0).sum()) if link.sharing == "per-server" else 1
+        bits = 8 * self.model_bytes * servers
+        return Ge * edge + (bits / link.up + bits / link.down + 2 * link.latency)
 
     def pace(self, airtime: Floats) -> tuple[float, float, Mask]:
         """Plain transfers of an exchange up and down, and the links of the clients and servers that set its pace."""
@@ -282,13 +287,6 @@ class Airtime:
         busy = [each >= most * (1 - 1e-12) for each, most in zip(of_clients, (up, down), strict=True)]
         servers = of_servers >= min(up, down) * (1 - 1e-12)
         return up, down, (airtime > 0) & ((busy[0] | busy[1])[:, None] | servers)
-
-    def _cloud(self, servers: int) -> float:
-        link = self.network.links[0]
-        if link is None:
-            return 0.0
-        bits = 8 * self.model_bytes * (servers if link.sharing == "per-server" else 1)
-        return bits / link.up + bits / link.down + 2 * link.latency
 
     def bytes(self, layout: Layout, Ge: int) -> float:
         """Traffic of a cloud round: a model over every link in both directions, and to and from the cloud."""
@@ -447,12 +445,8 @@ def gains(
     mu = np.minimum(task.mu * mu, task.L)
     whole = (gaps.zeta * zeta) ** 2 + (gaps.delta * delta) ** 2
     least = (gaps.zeta**2 + gaps.delta**2) / (2 * task.mu)
-    known = {
-        "sigma": task.sigma * sigma,
-        "mu": mu,
-        "A": task.A * A,
-        "Gamma": task.Gamma * whole / (2 * mu) / least if least else np.zeros_like(mu),
-    }
+    gamma = task.Gamma * whole / (2 * mu) / least if least else np.zeros_like(mu)
+    known = {"sigma": task.sigma * sigma, "mu": mu, "A": task.A * A, "Gamma": gamma}
     drifts = [drift(modes(one, gaps), squares, task, known["sigma"]) for one in (layouts[0].apart, *layouts)]
     found = Schedules.of(np.array(drifts), 1 / len(layouts[0].clients), task, **known)
     goal = found.reached(rounds * task.E * task.Ge)[0] if target is None else np.full(len(factors), target)

@@ -653,18 +653,17 @@ def _flip(question: Question, best: Best) -> Gap | None:
     given = {name: replace(numbers[name], origin=cast(Any, "given")) for name in ("zeta", "delta")}
     scenario = replace(question.scenario, known={**numbers, **given})
 
-    def posed(grid: Floats, i: int) -> Question | None:
-        if not 0 <= i < len(grid):
-            return None
-        there = Gaps(gaps.zeta, float(grid[i]) * task.sigma)
+    def at_gap(over_sigma: float) -> Question:
+        there = Gaps(gaps.zeta, over_sigma * task.sigma)
         gamma = (there.zeta**2 + there.delta**2) / (2 * task.mu)
         return replace(question, gaps=there, task=replace(task, Gamma=gamma), scenario=scenario)
 
+    def posed(grid: Floats, i: int) -> Question | None:
+        return at_gap(float(grid[i])) if 0 <= i < len(grid) else None
+
     factors = np.ones((len(at), len(DRAWN)))
     factors[:, 2] = at
-    unit = Gaps(gaps.zeta, task.sigma)
-    one = replace(question, gaps=unit, task=replace(task, Gamma=(unit.zeta**2 + unit.delta**2) / (2 * task.mu)))
-    above = _worth(one, best, factors, question.calibration.power(at))
+    above = _worth(at_gap(1.0), best, factors, question.calibration.power(at))
     if not above.any() or above[0]:
         return None
     coarse = _Asked(partial(posed, at), {0: False}, _room(best))

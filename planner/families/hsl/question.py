@@ -212,7 +212,12 @@ def solve(question: Question) -> Answer:
 def _solved(question: Question) -> Answer:
     """Say how many hubs and which budgets within the limits alone."""
     setting, limits = question.setting, question.limits
-    _reachable(question)
+    target, first = setting.target, setting.learning.first_bound
+    if target >= first:
+        said = f"met at the start, where the squared gradient is at most 2 L A = {first:.4g}"
+        if question.scenario.known["target"].origin == "derived":
+            raise NoAnswerError(f"--rounds: what a server's bound reaches in them, {target:.4g}, is {said}. Give more.")
+        raise NoAnswerError(f"--target: {target:.4g} is {said}. Give a smaller one.")
     objective, n = question.scenario.objective, setting.learning.n
     if objective not in PRICE:
         raise ScenarioError(f"--objective {objective}: is not known of hubs. Give --objective {', '.join(PRICE)}.")
@@ -247,13 +252,3 @@ def _solved(question: Question) -> Answer:
         ties=(int(ties.min()), int(ties.max())),
         better=min((one for one in gossip if price(one) < price(best)), key=price, default=None),
     )
-
-
-def _reachable(question: Question) -> None:
-    target, first = question.setting.target, question.setting.learning.first_bound
-    if target < first:
-        return
-    said = f"met at the start, where the squared gradient is at most 2 L A = {first:.4g}"
-    if question.scenario.known["target"].origin == "derived":
-        raise NoAnswerError(f"--rounds: what a server's bound reaches in them, {target:.4g}, is {said}. Give more.")
-    raise NoAnswerError(f"--target: {target:.4g} is {said}. Give a smaller one.")

@@ -144,15 +144,8 @@ def record(name: str) -> Record | None:
     most_steps = float((values["P"] * values["K"]).max())
     largest = {symbol: float(values[symbol].max()) for symbol in SIZES}
     largest |= {name: float((values[name] / values["sigma"]).max()) for name in DEVIATIONS}
-    return Record(
-        place(values, numbers("target"), drawn),
-        np.asarray(kind(values)),
-        most_steps,
-        largest,
-        regret,
-        errors,
-        float(numbers("reference").max()),
-    )
+    places, kinds, most_rounds = place(values, numbers("target"), drawn), np.asarray(kind(values)), numbers("reference")
+    return Record(places, kinds, most_steps, largest, regret, errors, float(most_rounds.max()))
 
 
 def covers(question: Question) -> bool:

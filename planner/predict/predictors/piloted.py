@@ -59,14 +59,9 @@ class Piloted(Predictor):
     def __init__(self, base: Predictor, pilot: Pilot, own: Mapping[str, float]) -> None:
         self.base, self.pilot, self.own = base, pilot, dict(own)
         self.on_proxy, self.furthest = pilot.problem.proxy, float(FURTHEST * pilot.rounds)
-        first = self._cost(pilot.start)
-        lack = pilot.metric == "accuracy"
-        found = Quantity(
-            "test error" if lack else "training loss",
-            lambda values: first,
-            f"{first:.4g}",
-            "test accuracy" if lack else "training loss",
-        )
+        first, lack = self._cost(pilot.start), pilot.metric == "accuracy"
+        words, reached = ("test error", "test accuracy") if lack else ("training loss", "training loss")
+        found = Quantity(words, lambda values: first, f"{first:.4g}", reached)
         self.quantities = {pilot.metric: found}  # type: ignore[misc]  # of this one alone
 
     def reached(self, question: Question, topology: str, rounds: Any, values: Mapping[str, Any]) -> Any:
@@ -293,11 +288,8 @@ class Piloted(Predictor):
             return math.inf
         if rounds <= self.pilot.rounds:
             return value_at(self._curve(topology), rounds)
-        return self._reference.value_at(rounds / self._ratio(topology))
-
-    def _ratio(self, topology: str) -> float:
-        """Rounds over the reference's at the pilot's last round."""
-        return ratio(self._curve(self.pilot.reference), self._curve(topology))
+        like = rounds / ratio(self._curve(self.pilot.reference), self._curve(topology))  # as at the pilot's last round
+        return self._reference.value_at(like)
 
     def _rounds(self, topology: str, goal: float) -> float:
         """Rounds to a value."""

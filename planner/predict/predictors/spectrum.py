@@ -298,7 +298,9 @@ class _Spectrum(EnvelopePredictor):
             return found
         last = self._last  # read once, as another thread may ask something else meanwhile
         if last is None or any(one is not other for one, other in zip(asked, last[0], strict=True)):
-            self._last = last = asked, self._stars_to(plain, goal, values)
+            stars, of_stars, _ = _of_stars(plain)
+            alone = super().rounds_to(of_stars, stars, goal, values) / self._worth(of_stars, stars, values)
+            self._last = last = asked, np.minimum(alone, ROUNDS[-1])
         return gaining(found, last[1], power)
 
     def rate(self, question: Question, topology: str, rounds: float) -> float | None:
@@ -313,12 +315,6 @@ class _Spectrum(EnvelopePredictor):
         """The power of the gain over stars that is predicted for a topology which runs have; 1 of stars."""
         stars = next(iter(all_topologies(question.depth)))
         return self.gained.get(question.metric, 1.0) if topology != stars and _scatter(question) else 1.0
-
-    def _stars_to(self, question: Question, goal: Any, values: Mapping[str, Any]) -> Any:
-        """Rounds of stars alone until what is left is so much; no more than a table has."""
-        stars, of_stars, _ = _of_stars(question)
-        found = super().rounds_to(of_stars, stars, goal, values) / self._worth(of_stars, stars, values)
-        return np.minimum(found, ROUNDS[-1])
 
     def _like(self, question: Question, topology: str, rounds: Any, values: Mapping[str, Any]) -> Any:
         """The rounds in the table after which as much is left as runs have after so many.

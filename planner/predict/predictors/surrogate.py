@@ -68,7 +68,9 @@ def corrections(
         )
     rounds = max(FEWEST_ROUNDS, min(MOST_ROUNDS, STEPS // chain))
     reference = max(1, round(0.6 * rounds))
-    star = _in_stars(top)
+    first = next(iter(all_topologies(top.depth).values()))  # of the first pattern in every tier
+    in_stars = (replace(tier, pattern=one.pattern) for tier, one in zip(top.tiers, first.tiers, strict=True))
+    star = Topology(tuple(in_stars))
     every = tuple(dict.fromkeys((star, *(tree.same_algorithm() for tree in trees))))  # with one child they are one
     logs = np.zeros((1, len(trees)))
     if len(every) > 1:
@@ -115,14 +117,6 @@ def _problems(G: int, M: int, constants: tuple[tuple[str, float], ...], seed: in
         ensemble(family, **shape, flattest=flattest, tail=tail, problems=PROBLEMS, seed=seed)
         for family in FAMILIES
         for flattest, tail in KINDS
-    )
-
-
-def _in_stars(tree: Topology) -> Topology:
-    """The topology of the first pattern in every tier, with the numbers of a tree."""
-    first = next(iter(all_topologies(tree.depth).values()))
-    return Topology(
-        tuple(replace(tier, pattern=one.pattern) for tier, one in zip(tree.tiers, first.tiers, strict=True))
     )
 
 

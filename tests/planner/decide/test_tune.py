@@ -104,8 +104,8 @@ def test_of_what_ties_in_the_aim_the_least_of_the_other_is_taken() -> None:
     footprint: Any = SimpleNamespace(money=SimpleNamespace(value=10.0))
     priced = [replace(one, cost=replace(one.cost, footprint=footprint)) for one in best]  # by time alone it was K = 1
     assert tuning.recommended(priced, "money", Budget(), 0.02).K == 2
-    assert [c.K for c in tuning.alike(best, best[1], Budget(), 0.06)] == []
-    assert [c.K for c in tuning.alike(best, best[1], Budget(), 0.1)] == [3]
+    assert [c.K for c in tuning.alike(best, best[1], Budget(), 0.06, ("time", "traffic"))] == []
+    assert [c.K for c in tuning.alike(best, best[1], Budget(), 0.1, ("time", "traffic"))] == [3]
 
 
 def test_tie_numbers_compare_with_the_first_of_a_tie_in_both() -> None:
