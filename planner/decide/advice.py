@@ -9,12 +9,13 @@ from planner.decide import participation, settings
 from planner.decide.explain import by_samples, unknown
 from planner.decide.recommendation import SHARING, Uncertainty
 from planner.decide.settings import DETECT, ON_FAILURE, POLICY, TIMEOUT, could_be_controlled, in_turns, is_open
-from planner.decide.verdict import is_not_to_wait, out_of_reach
+from planner.decide.verdict import is_not_to_wait, out_of_reach, sharing_is_open
 from planner.io import frames
 from planner.io.answers import Assumption, NextStep, Sensitivity, Verdict
-from planner.io.wording import a_group, input_words, percent
+from planner.io.wording import a_group, input_words, percent, title
 from planner.predict.evidence import orderings
 from planner.predict.question import Question, ceil_rounds
+from planner.scenario.fields import Objective
 from planner.scenario.footprint import PRESETS
 from planner.scenario.resolve import Scenario
 
@@ -140,6 +141,19 @@ def steps(
             argv=("hfl-plan", "export", "...", "--to", "python", "-o", "project"), why="a project that runs it"
         )
     yield NextStep(argv=("...", "--explain"), why="all details")
+
+
+def about_compression(question: Question, scenario: Scenario, topology: str, objective: Objective) -> Iterator[str]:
+    """Say by what factor compression may raise the rounds of a topology before it stops paying."""
+    network = question.network
+    if network.whole or objective == "rounds":
+        return
+    whole = question.varied(network=network.sent_whole()).price(topology, objective)
+    packed = question.price(topology, objective)
+    if 0 < packed < whole:  # nothing may cost anything
+        rounds = f"the rounds of {title(topology)} {whole / packed:.2g} times as many"
+        own = ", with own links," if objective != "traffic" and sharing_is_open(question, scenario) else ""
+        yield f"By {objective}{own} compression pays until it makes {rounds}."
 
 
 def race(question: Question, local_steps: int | None = None, passes: int | None = None) -> tuple[str, ...]:

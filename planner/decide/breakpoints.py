@@ -33,7 +33,6 @@ from hflbounds.evaluate.compare import SAME
 from planner.cost.round import CostError
 from planner.decide.parameters import (
     LARGEST_DRAWN,
-    STRAIGHT,
     Input,
     Perturbed,
     as_run,
@@ -146,7 +145,21 @@ def along(
     ``first`` tie for the first place now; ``resolution`` is the relative difference below which topologies tie.
     """
     walk = _Walk(each, question, objective, tuple(among), frozenset(first), max(resolution, SAME))
-    return walk.walked()
+    seen = walk.seen(*walk.range())
+    below, above = (walk.change(seen, side) for side in (-1, 1))
+    low, high = float(seen.at[0]), float(seen.at[-1])
+    line = Line(
+        parameter=each.name,
+        now=each.number(each.value),
+        unit=each.unit,
+        low=each.number(low),
+        high=each.number(high),
+        method=seen.method,
+        unseen=float(max(seen.open, default=0.0)),
+        note=seen.why,
+        stretches=walk.stages(seen),
+    )
+    return Walked(each, (low, high), below, above, line)
 
 
 def nearest(
@@ -216,26 +229,9 @@ class _Walk:
     resolution: float
     effort: Effort = THOROUGH
 
-    def walked(self) -> Walked:
-        each, seen = self.each, self.seen(*self.range())
-        below, above = (self.change(seen, side) for side in (-1, 1))
-        low, high = float(seen.at[0]), float(seen.at[-1])
-        line = Line(
-            parameter=each.name,
-            now=each.number(each.value),
-            unit=each.unit,
-            low=each.number(low),
-            high=each.number(high),
-            method=seen.method,
-            unseen=float(max(seen.open, default=0.0)),
-            note=seen.why,
-            stretches=self.stages(seen),
-        )
-        return Walked(each, (low, high), below, above, line)
-
     def seen(self, low: float, high: float) -> _Seen:
         """Follow the input by the first method that applies."""
-        each, attended = self.each, self.question.partly_available
+        each = self.each
         drawn = self.objective in CLOCKED and is_drawn(self.question) and (each.timed or each.whole)
         if each.whole:
             return self.counted(low, high, drawn)
@@ -245,7 +241,8 @@ class _Walk:
             if (enclosed := self.enclosed(low, high, drawn)) is not None:
                 return enclosed
             why = "the totals do not only rise or only fall"
-        return replace(self.looked_at(low, high, drawn or attended), why=why)
+        at = self.spread(low, high, GRID_DRAWN if drawn or self.question.partly_available else GRID)
+        return replace(self.refined(at, self.totals(at)), why=why, open=_widths(at))
 
     def range(self) -> tuple[float, float]:
         """From where to where the input is followed."""
@@ -282,7 +279,7 @@ class _Walk:
             finite: Truths = np.asarray(np.isfinite(here).all(axis=1))
             if not np.array_equal(finite, np.isfinite(here).any(axis=1)):
                 return None
-            fitted = straight_line(three**power, np.where(finite[:, None], here, 0.0), STRAIGHT)
+            fitted = straight_line(three**power, np.where(finite[:, None], here, 0.0))
             if fitted is None:
                 return None
             base, slope = fitted
@@ -437,11 +434,6 @@ class _Walk:
             steps = np.diff(np.where(np.isfinite(totals), totals, 1e300), axis=1)
         room = SAME * np.minimum(totals[:, 1:], 1e300)
         return all(bool(np.all(up >= -r) or np.all(up <= r)) for up, r in zip(steps, room, strict=True))
-
-    def looked_at(self, low: float, high: float, drawn: bool) -> _Seen:
-        """A grid, made finer where the nearest changes are."""
-        at = self.spread(low, high, GRID_DRAWN if drawn else GRID)
-        return replace(self.refined(at, self.totals(at)), open=_widths(at))
 
     def spread(self, low: float, high: float, intervals: int) -> Array:
         """Values on either side of the present one, evenly by their logarithms."""

@@ -8,19 +8,8 @@ from dataclasses import replace
 from typing import Literal
 
 from planner.decide import breakpoints, toss_up
-from planner.decide.breakpoints import FINE
-from planner.decide.parameters import (
-    LARGEST_DRAWN,
-    Input,
-    counts_drawn,
-    fixed,
-    inputs,
-    is_drawn,
-    is_quick,
-    moved_by,
-    ratios,
-    size_drawn,
-)
+from planner.decide.breakpoints import FINE, Method
+from planner.decide.parameters import Input, counts_drawn, fixed, inputs, is_quick, is_too_large, moved_by, ratios
 from planner.decide.settings import is_open, other_words, with_other_words
 from planner.decide.verdict import Standing
 from planner.io.answers import Sensitivity
@@ -29,12 +18,7 @@ from planner.predict.question import Question
 from planner.scenario.fields import CLOCKED, Objective
 
 Way = Literal["exact", "searched", "sampled", "setting"]
-WAYS: dict[breakpoints.Method, Way] = {
-    "solved": "exact",
-    "counted": "exact",
-    "enclosed": "searched",
-    "looked at": "sampled",
-}
+WAYS: dict[Method, Way] = {"solved": "exact", "counted": "exact", "enclosed": "searched", "looked at": "sampled"}
 NARROWED = 1e3  # by which what a range that was given leaves open comes before what is beyond
 TOSSED = 3  # nearest changes of numbers of which it is said where a toss-up begins: a page names fewer
 MANY = 8  # topologies of a deep tree that break-even points are looked for among: the best ones, and the reference
@@ -49,7 +33,7 @@ def nearest_flips(here: Standing) -> tuple[tuple[Sensitivity, ...], str]:
     question, scenario, objective, first = here.question, here.scenario, here.objective, here.best
     if objective == "rounds" and (least := _least_by_proof(question)) in first:
         return (), f"with these constants and one cap for all, {title(least)}'s bound is never the larger, by proof"
-    if objective in CLOCKED and is_drawn(question) and size_drawn(question) > LARGEST_DRAWN:
+    if objective in CLOCKED and is_too_large(question):
         return (), "not looked at: the fleet is too large to draw its compute times again and again"
     few, among = _nearest(question, objective)
     every, of_pilot = inputs(few, objective), question.predictor.measured

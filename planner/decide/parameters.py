@@ -175,7 +175,7 @@ class Input:
             if self.power and len(part) > FEW_TIMES:
                 few = [part[0], part[len(part) // 3], part[-1]]
                 found[few] = [prices[i]() for i in few]
-                fitted = straight_line(at[few] ** self.power, found[None, few], STRAIGHT)
+                fitted = straight_line(at[few] ** self.power, found[None, few])
                 if fitted is not None:
                     found[part] = fitted[0] + fitted[1] * at[part] ** self.power
                     continue
@@ -183,12 +183,12 @@ class Input:
         return found
 
 
-def straight_line(x: Array, totals: Array, tolerance: float) -> tuple[Array, Array] | None:
+def straight_line(x: Array, totals: Array) -> tuple[Array, Array] | None:
     """Base and slope of the lines through totals at three points; None where one is not straight."""
     slope = (totals[:, 2] - totals[:, 0]) / (x[2] - x[0])
     least = int(np.argmin(x))
     base = totals[:, least] - slope * x[least]
-    straight = np.abs(base + slope * x[1] - totals[:, 1]) <= tolerance * totals[:, 1]
+    straight = np.abs(base + slope * x[1] - totals[:, 1]) <= STRAIGHT * totals[:, 1]
     return (base, slope) if straight.all() else None
 
 
@@ -251,6 +251,11 @@ def size_drawn(question: Question) -> float:
     """Compute times in one draw of a round."""
     passes = (tier.passes for tier in question.symbols if tier.passes)
     return math.prod(question.values[name] for name in (*counts_drawn(question), *passes))
+
+
+def is_too_large(question: Question) -> bool:
+    """Whether compute times are random, and too many to be drawn again to look around."""
+    return is_drawn(question) and size_drawn(question) > LARGEST_DRAWN
 
 
 def inputs(question: Question, objective: Objective) -> dict[str, Input]:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from planner.cost.round import CostError, RoundCost
 from planner.decide.breakpoints import answers
 from planner.decide.parameters import (
-    LARGEST_DRAWN,
     Array,
     Input,
     Perturbed,
@@ -23,8 +22,8 @@ from planner.decide.parameters import (
     inputs,
     is_drawn,
     is_quick,
+    is_too_large,
     moved_by,
-    size_drawn,
 )
 from planner.decide.recommendation import SHARING
 from planner.decide.sensitivity import SPAN, posed
@@ -127,13 +126,13 @@ def phase(scenario: Scenario, asked: str, among: Sequence[str] = (), cells: int 
     timed = objective in CLOCKED and is_drawn(question) and any(each.timed or each.whole for each, _ in sides)
     slow = question.partly_available or (not is_quick(question) and all(each.whole for each, _ in sides))
     count = cells or (CELLS_DRAWN if timed else CELLS_SLOW if slow else CELLS)
-    if timed and size_drawn(question) > LARGEST_DRAWN:
+    if timed and is_too_large(question):
         raise ScenarioError(
             "--map: the fleet is too large to draw its compute times for every cell. Give --straggler none.",
             code="E004",
         )
-    x, y = (_values(each, span, count) for each, span in sides)
-    grid = _Grid(question, objective, competing, sides[0][0], sides[1][0], x, y)
+    (across, x), (up, y) = axes = [(each, _values(each, span, count)) for each, span in sides]
+    grid = _Grid(question, objective, competing, axes)
     totals, rounds, costs = grid.totals()
     tied = answers(totals.reshape(len(competing), -1), scenario.resolution).reshape(totals.shape)
     ordered = np.sort(totals, axis=0)
@@ -162,8 +161,8 @@ def phase(scenario: Scenario, asked: str, among: Sequence[str] = (), cells: int 
         resolution=scenario.resolution,
         among=competing,
         sharing=str(scenario.known[SHARING].value) if objective in CLOCKED and is_open(SHARING, scenario) else "",
-        x=_axis(sides[0][0], x, scenario),
-        y=_axis(sides[1][0], y, scenario),
+        x=_axis(across, x, scenario),
+        y=_axis(up, y, scenario),
         first=table(lambda i, j: competing[winner[i, j]] if reached(i, j) else None),
         tied=table(lambda i, j: tuple(t for t, ties in zip(competing, tied[:, i, j], strict=True) if ties)),
         margin=table(lambda i, j: float(margin[i, j]) if math.isfinite(margin[i, j]) else None),
@@ -183,16 +182,10 @@ class _Grid:
     """Two inputs moved at once."""
 
     def __init__(
-        self,
-        question: Question,
-        objective: Objective,
-        among: Sequence[str],
-        across: Input,
-        up: Input,
-        x: Array,
-        y: Array,
+        self, question: Question, objective: Objective, among: Sequence[str], axes: Sequence[tuple[Input, Array]]
     ) -> None:
         self.question, self.objective, self.among = question, objective, among
+        (across, x), (up, y) = axes
         self.shape = (len(y), len(x))
         self.clock = [(each, at) for each, at in ((up, y), (across, x))]
         moved = Perturbed(question)

@@ -52,7 +52,7 @@ def pilot_of_counts(
 
 def judged(name: str, course: Course, raced: Raced, wanted: Wanted, *, proxy: bool = False) -> Pilot:
     """Say what a race measured."""
-    board = _Board(course, raced, wanted)
+    board, uneven = _Board(course, raced, wanted), next(iter(course.trees.values())).uneven
     return Pilot(
         software=data.Software(hfl_plan=version(), torch=version("torch")),
         problem=data.Problem(
@@ -62,7 +62,8 @@ def judged(name: str, course: Course, raced: Raced, wanted: Wanted, *, proxy: bo
         fleet=data.Fleet(
             sizes=list(map(max, course.sizes)), drawn=list(course.drawn), passes=list(course.passes),
             local_steps=wanted.local_steps, batch=wanted.batch, order=wanted.order,
-            children=_nodes(course), samples=None if course.counted is None else list(course.counted),
+            children=[list(tier) for tier in course.sizes] if uneven else None,
+            samples=None if course.counted is None else list(course.counted),
             slowdowns=next((list(racer.slowdowns) for racer, _ in course.beside if racer.slowdowns), None),
         ),
         metric=wanted.metric,
@@ -333,8 +334,8 @@ class _Board:
         """Whether it is ahead by more than a trifle, with all that seeds leave open."""
         ahead = other[:, -1] - first[:, -1]
         way = self.course.start - float(first[:, -1].mean())
-        low, _ = _interval(ahead)
-        return float(ahead.mean()) > TIE * way and (low is None or low > 0)
+        mean = float(ahead.mean())
+        return mean > TIE * way and (len(ahead) < 2 or mean > _half(ahead))  # one seed leaves nothing open
 
     def _lead(self, first: str, name: str) -> data.Interval:
         """How much more another tree ends with, over all seeds as ends are."""
@@ -371,14 +372,6 @@ def _moved(own: Curves, of: Curves, to: Curves) -> Curves:
     return np.where(np.isnan(found), math.inf, found)
 
 
-def _interval(values: Curves) -> tuple[float | None, float | None]:
-    """Of the mean, from its spread over seeds; nothing from one."""
-    if len(values) < 2:
-        return None, None
-    half = _half(values)
-    return float(values.mean()) - half, float(values.mean()) + half
-
-
 def _half(values: Curves) -> float:
     """Half the interval of a mean, from the spread of at least two values."""
     return student(LEVEL, len(values) - 1) * float(np.std(values, ddof=1)) / math.sqrt(len(values))
@@ -392,12 +385,6 @@ def _half_of_both(fresh: Curves, tuned: float) -> float:
 
 def _listed(curves: Curves) -> list[list[float | None]]:
     return [[finite(value) for value in curve] for curve in curves.tolist()]
-
-
-def _nodes(course: Course) -> list[list[int]] | None:
-    """Children of every node; None where nodes are alike."""
-    alike = not next(iter(course.trees.values())).uneven
-    return None if alike else [list(tier) for tier in course.sizes]
 
 
 def _misplaced(course: Course) -> list[str]:

@@ -11,10 +11,9 @@ from typing import Any
 from hflbounds.topology import all_topologies
 from planner.cost.round import RoundCost
 from planner.decide import participation
-from planner.decide.advice import assumptions, steps
+from planner.decide.advice import about_compression, assumptions, steps
 from planner.decide.clocked import Clocked, clocked, differ_in_speed
 from planner.decide.clocked import about as about_regions
-from planner.decide.compression import about_compression
 from planner.decide.corrected import corrected
 from planner.decide.explain import about_footprint, about_metric, about_shares, known_values, target_of
 from planner.decide.nearest import nearest_flips

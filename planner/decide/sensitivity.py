@@ -19,7 +19,6 @@ from planner.decide.breakpoints import FINE, Line
 from planner.decide.explain import known_values, target_of
 from planner.decide.nearest import WAYS, Way
 from planner.decide.parameters import (
-    LARGEST_DRAWN,
     NICKNAMES,
     Input,
     Perturbed,
@@ -27,10 +26,9 @@ from planner.decide.parameters import (
     fixed,
     input_named,
     inputs,
-    is_drawn,
     is_quick,
+    is_too_large,
     moved_by,
-    size_drawn,
 )
 from planner.decide.recommendation import SHARING
 from planner.decide.settings import Setting, costs, is_assumed, is_open, other_words, with_other_words
@@ -326,8 +324,7 @@ def _in_words(question: Question, best: tuple[str, ...], row: Change, tiers: Seq
 
 def _at(row: Change) -> str:
     """Where a change is, with three digits."""
-    at = row.break_even
-    return format_break_even(at, row.unit)
+    return format_break_even(row.break_even, row.unit)
 
 
 def _decides(row: Change) -> bool:
@@ -438,7 +435,7 @@ def _followed(question: Question, objective: Objective, only: Sequence[str]) -> 
     if objective not in CLOCKED and not question.partly_available:
         why = "changes no count of rounds" if objective == "rounds" else "changes no order of traffic"
         unmoved = {name: why for name in every if name not in found}
-    if objective in CLOCKED and is_drawn(question) and size_drawn(question) > LARGEST_DRAWN:
+    if objective in CLOCKED and is_too_large(question):
         why = "the fleet is too large to draw its compute times again and again; ask with --straggler none"
         unmoved = {name: why for name, each in found.items() if each.timed or each.whole}
     unmoved |= fixed(question, found)

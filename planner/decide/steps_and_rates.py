@@ -11,8 +11,7 @@ from typing import Any, get_args
 
 from hflbounds.topology import tier_symbols
 from planner.decide import participation, tuning
-from planner.decide.advice import ask_policy, ask_sharing, assumptions, race, turns
-from planner.decide.compression import about_compression
+from planner.decide.advice import about_compression, ask_policy, ask_sharing, assumptions, race, turns
 from planner.decide.explain import about_footprint, at_most, known_values, target_of
 from planner.decide.recommendation import SHARING
 from planner.decide.settings import ON_FAILURE, POLICY, asks_policy

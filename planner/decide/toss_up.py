@@ -25,9 +25,8 @@ Undecided = Callable[[float], tuple[str, ...]]
 def undecided_along(each: Input, here: Standing, competing: Collection[str]) -> Undecided:
     """Judge the topologies that compete at other values of an input; what was judged is kept."""
     own = tuple(deviations(here.question))
-    moved = (
-        own if each.name in (*own, *ratios(here.question)) else moved_by(each.name)
-    )  # numbers are given of all deviations
+    # numbers are given of all deviations
+    moved = own if each.name in (*own, *ratios(here.question)) else moved_by(each.name)
     known = {name: here.scenario.known[name] for name in moved if name in here.scenario.known}
     given = {n: replace(of, origin="given", spread=None) for n, of in known.items() if of.origin != "given"}
     scenario = replace(here.scenario, known={**here.scenario.known, **given})  # another value is one somebody gives

@@ -327,11 +327,7 @@ def recommended(best: Sequence[Choice], aim: Aim, budget: Budget, resolution: fl
 
 
 def alike(
-    found: Iterable[Choice],
-    chosen: Choice,
-    budget: Budget,
-    resolution: float,
-    weighed: Sequence[Aim] = ("time", "traffic"),
+    found: Iterable[Choice], chosen: Choice, budget: Budget, resolution: float, weighed: Sequence[Aim]
 ) -> list[Choice]:
     """The other choices within the budget that take at most as much in all that is weighed, up to the resolution."""
     most = 1 + resolution

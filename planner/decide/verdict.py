@@ -41,12 +41,8 @@ ON_PROXY = "Raced on a proxy, not on your data."
 FAR = {"accuracy": 3.0, "loss": 10.0}
 ABOUT = 1.25  # times the best: a server that does not wait and takes up to that is named beside it
 OBJECTIVES: tuple[Objective, ...] = ("time", "rounds", "traffic")
-TIE_BREAK: dict[Objective, Objective] = {
-    "time": "traffic",
-    "energy": "time",
-    "carbon": "time",
-    "money": "time",
-}  # what is said of a toss-up, by its objective
+# what is said of a toss-up, by its objective
+TIE_BREAK: dict[Objective, Objective] = {"time": "traffic", "energy": "time", "carbon": "time", "money": "time"}
 LESS = {
     "time": "faster than",
     "rounds": "fewer rounds than",
@@ -263,7 +259,12 @@ def verdict(
 ) -> Verdict:
     """Decide, in words and data."""
     here = next(iter(next(iter(found.values())).values()))
-    said = _of_start(here) if met else _decided(found, beside)
+    if met:
+        start = f"a {here.question.quantity.words} of {float(here.question.first()):.4g}"
+        text = f"The target is met before the first round, by {start}: there is nothing to compare. Give a harder one."
+        said = Verdict(status="toss-up", best=here.best, text=text)
+    else:
+        said = _decided(found, beside)
     parts = (out_of_reach(here.question), said.text, ON_PROXY * here.question.predictor.on_proxy)
     return said.replaced(text=" ".join(filter(None, parts)))
 
@@ -277,13 +278,6 @@ def out_of_reach(question: Question) -> str:
         f"The target may be out of reach: {question.metric} can level off before it, and it takes {times(far)} the "
         "pilot's rounds."
     )
-
-
-def _of_start(here: Standing) -> Verdict:
-    """The verdict where the target is met before the first round."""
-    start = f"a {here.question.quantity.words} of {float(here.question.first()):.4g}"
-    text = f"The target is met before the first round, by {start}: there is nothing to compare. Give a harder one."
-    return Verdict(status="toss-up", best=here.best, text=text)
 
 
 def _decided(found: Mapping[str, Mapping[str, Standing]], beside: Sequence[Baseline | Clocked]) -> Verdict:

@@ -22,10 +22,11 @@ class Part(NamedTuple):
 
 def parted(question: Question, objective: Objective) -> list[Part]:
     """Take an objective apart, such that it is the sum of its parts."""
-    assert question.rates is not None  # noqa: S101 - `ask` refuses these objectives without
-    return [
-        Part(names, question.varied(rates=_only(question.rates, names))) for names in _products(question, objective)
-    ]
+    rates = question.rates
+    assert rates is not None  # noqa: S101 - `ask` refuses these objectives without
+    # others than these add nothing; what is not known stays so, as the time on air counts by it
+    others = {names: {name: 0.0 for name in rates if name not in names} for names in _products(question, objective)}
+    return [Part(names, question.varied(rates=scaled(rates, without))) for names, without in others.items()]
 
 
 def ranges(question: Question, objective: Objective) -> dict[str, Coefficient]:
@@ -61,8 +62,3 @@ def _products(question: Question, objective: Objective) -> Iterator[tuple[str, .
     else:
         grid = ("carbon",) if objective == "carbon" else ()
         yield from ((*grid, name) for name in (*powers, *energies))
-
-
-def _only(rates: Rates, names: tuple[str, ...]) -> Rates:
-    """The rates without others than these: what is not known stays so, as the time on air counts by it."""
-    return scaled(rates, {name: 0.0 for name in rates if name not in names})

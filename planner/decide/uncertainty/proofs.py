@@ -57,9 +57,5 @@ def constant_sets(scenario: Scenario, topology: str, target: float | None) -> Co
         sets.append(
             ConstantSet(bounds=family_id, constants=constants, cap=question.cap, first=first, order=tuple(order))
         )
-    return ConstantUncertainty(
-        sets=tuple(sets),
-        topology=topology,
-        first_in=sum(topology in s.first for s in sets),
-        of=sum(bool(s.first) for s in sets),
-    )
+    first_in, reached = sum(topology in s.first for s in sets), sum(bool(s.first) for s in sets)
+    return ConstantUncertainty(sets=tuple(sets), topology=topology, first_in=first_in, of=reached)
