@@ -277,14 +277,8 @@ def _arranged(
         sizes.append(np.bincount([above[node[:depth]] for node in nodes], minlength=len(above)))
     sizes.append(np.bincount(at, minlength=len(paths)))
     numbers = {name: np.asarray(columns[name], dtype=np.float64)[row] for name in columns if name != "link"}
-    links = tuple(columns["link"][i] for i in row) if "link" in columns else None
-    return Listed(
-        source,
-        tuple(clients[i] for i in row),
-        tuple("/".join(path) for path in arranged),
-        tuple(one.astype(np.int64) for one in sizes),
-        numbers.get("samples"),
-        numbers.get("step_time"),
-        links if links is not None and any(links) else None,
-        numbers.get("availability"),
-    )
+    links = tuple(columns["link"][i] for i in row) if "link" in columns else ()
+    names, groups = tuple(clients[i] for i in row), tuple("/".join(path) for path in arranged)
+    children = tuple(one.astype(np.int64) for one in sizes)
+    samples, step_time, comes = (numbers.get(name) for name in ("samples", "step_time", "availability"))
+    return Listed(source, names, groups, children, samples, step_time, links if any(links) else None, comes)

@@ -255,10 +255,8 @@ class _Grid:
         return self.known[key]
 
     def price(self, cost: RoundCost | None) -> float:
-        if self.objective == "rounds":
-            return 1.0
         if cost is None:
-            return math.inf
+            return 1.0 if self.objective == "rounds" else math.inf
         return cost.amount(self.objective)
 
     def outside(self, totals: Array, rounds: Array, tied: NDArray[np.bool_]) -> list[list[Outside]]:

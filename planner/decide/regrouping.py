@@ -76,15 +76,11 @@ def effect(
     questions = ask(first), ask(others[0])
     parts = [_ranked(q, objective, first.resolution) for q in (*questions, *map(ask, others[1:]))]
     undecided = [_undecided(scenario) for scenario in asked[:2]]  # each to its own target, as `recommend` is asked
+    goal, quantity = questions[0].goal(), questions[0].quantity.words
     changed = not set(parts[0]["recommended"]) & set(parts[1]["recommended"])
     return {
         "objective": objective,
-        "target": {
-            "value": questions[0].goal(),
-            "origin": target.origin,
-            "note": target.note,
-            "quantity": questions[0].quantity.words,
-        },
+        "target": {"value": goal, "origin": target.origin, "note": target.note, "quantity": quantity},
         "resolution": first.resolution,
         "error": max(predictor_record.pair_factor(q, LEVEL) for q in questions),
         "before": {"grouping": before[0], **_deviations(questions[0]), **parts[0], "toss_up": undecided[0]},

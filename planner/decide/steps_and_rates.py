@@ -420,11 +420,8 @@ def _otherwise(search: _Search) -> dict[str, Tuned | None]:
 
 def _undecided(rows: Iterable[Plan]) -> tuple[str, ...]:
     """The topology that is recommended, and those that it is a toss-up with."""
-    return tuple(
-        dict.fromkeys(
-            row.topology for row in sorted(rows, key=lambda row: not row.recommended) if row.recommended or row.toss_up
-        )
-    )
+    level = sorted((row for row in rows if row.recommended or row.toss_up), key=lambda row: not row.recommended)
+    return tuple(dict.fromkeys(row.topology for row in level))
 
 
 def _sharing_decides(search: _Search, chosen: Choice, own: Collection[str], there: Tuned | None) -> bool:

@@ -128,9 +128,5 @@ def _layout_without(sites: Sites, layout: Layout, client: int) -> Layout:
         return replace(layout, orders=tuple(orders))
     gone = int(sites.group[client])
     group_order = layout.group_order[layout.group_order != gone]
-    return Layout(
-        layout.server,
-        np.delete(layout.group_servers, gone),
-        tuple(order for g, order in enumerate(orders) if g != gone),
-        group_order - (group_order > gone),
-    )
+    ends, left = np.delete(layout.group_servers, gone), tuple(order for g, order in enumerate(orders) if g != gone)
+    return Layout(layout.server, ends, left, group_order - (group_order > gone))

@@ -38,14 +38,8 @@ class Sites:
         """The same fleet without a client; a group that is left empty goes too."""
         left = np.delete(np.arange(len(self.clients)), client)
         kept, group = np.unique(self.group[left], return_inverse=True)
-        return Sites(
-            tuple(self.clients[i] for i in left),
-            self.at[left],
-            group.astype(np.intp),
-            tuple(self.groups[g] for g in kept),
-            self.samples[left],
-            self.work[left],
-        )
+        clients, groups = tuple(self.clients[i] for i in left), tuple(self.groups[g] for g in kept)
+        return Sites(clients, self.at[left], group.astype(np.intp), groups, self.samples[left], self.work[left])
 
     def together(self) -> Sites:
         """The same clients in one group."""

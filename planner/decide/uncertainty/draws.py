@@ -88,11 +88,8 @@ class Totals:
 
     def _rounds(self, logs: FloatArray) -> FloatArray:
         question = self.question
-        changes = {
-            name: question.values[name] * np.exp(log)
-            for name in (*deviations(question), "sigma", "A", "L")
-            if (log := self._log(name, logs)) is not None
-        }
+        names = (*deviations(question), "sigma", "A", "L")
+        changes = self._moved({name: question.values[name] for name in names}, logs)
         log = self._log("target", logs)
         if log is not None and question.target is not None:
             share = None if question.share is None else question.share * np.exp(log)
@@ -103,16 +100,8 @@ class Totals:
     def prices(self, logs: FloatArray) -> FloatArray:
         """What one round adds to the objective; (topologies, draws), or (topologies, 1) where that is all the same."""
         question = self.question
-        moved = {
-            name: value * np.exp(log)
-            for name, value, _ in of_clock(question)
-            if (log := self._log(name, logs)) is not None
-        }
-        rates = {
-            name: middle * np.exp(log)
-            for name, middle in self.middles.items()
-            if (log := self._log(name, logs)) is not None
-        }
+        moved = self._moved({name: value for name, value, _ in of_clock(question)}, logs)
+        rates = self._moved(self.middles, logs)
         if rates and not self.slow:
             one = np.ones(logs.shape[1])
             amounts = [
@@ -141,6 +130,11 @@ class Totals:
             return law.seconds(moved, number)
         each = [{name: float(value[i]) for name, value in moved.items()} for i in range(number)]
         return _prices(question, self.objective, each)
+
+    def _moved(self, values: Mapping[str, float], logs: FloatArray) -> dict[str, FloatArray]:
+        """Those of some values that columns move, in every draw."""
+        found = {name: self._log(name, logs) for name in values}
+        return {name: values[name] * np.exp(log) for name, log in found.items() if log is not None}
 
     def _log(self, name: str, logs: FloatArray) -> FloatArray | None:
         parts = [c.moves[name] * logs[i] for i, c in enumerate(self.columns) if name in c.moves]

@@ -73,11 +73,8 @@ def explained(totals: Totals, first: Sequence[str]) -> list[Index] | None:
     rng = np.random.default_rng([question.seed, 1])
     points = cube(rng, 2 * len(drawn), BASE)
     logs, again = logs_at(drawn, points[: len(drawn)]), logs_at(drawn, points[len(drawn) :])
-    redrawn = []
-    for i in range(len(drawn)):
-        changed = logs.copy()
-        changed[i] = again[i]
-        redrawn.append(changed)
+    place = np.arange(len(drawn))[:, None]
+    redrawn = [np.where(place == i, again, logs) for i in range(len(drawn))]
     counted = [i for i, c in enumerate(drawn) if not c.of_clock]
     rounds = np.split(totals.rounds(np.hstack([logs, *(redrawn[i] for i in counted)])), len(counted) + 1, axis=1)
     prices = totals.prices(logs)

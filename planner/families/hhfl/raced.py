@@ -75,10 +75,8 @@ def solve(coverage: str, config: Path | None, said: Spoken, *, upload: str, obje
     if not all(link.whole for link in scenario.network.named.values()):
         raise ScenarioError("--payload: what compression saves is known of trees alone. Leave it out.", code="E005")
     layout, regrouped = _layout(coverage, scenario.pilot)
-    raced = {
-        "fleet.local_steps": scenario.pilot.fleet.local_steps,
-        "fleet.group_rounds": scenario.pilot.fleet.passes[-1],
-    }
+    fleet = scenario.pilot.fleet
+    raced = {"fleet.local_steps": fleet.local_steps, "fleet.group_rounds": fleet.passes[-1]}
     for key in raced.keys() & said.keys():
         if str(said[key][1]).strip() != str(raced[key]):
             raise ScenarioError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -62,14 +62,7 @@ def trees(question: Question) -> list[Tree]:
     Raises:
         NoAnswerError: If none reaches it.
     """
-    found = [one for one in _trees(question) if math.isfinite(one.total)]
-    if not found:
-        raise NoAnswerError("no topology reaches the target. Give a looser one.", code="N003")
-    return sorted(found, key=lambda one: one.total)
-
-
-def _trees(question: Question) -> Iterator[Tree]:
-    counts = rounds(question)
+    counts, found = rounds(question), list[Tree]()
     for patterns in question.trees:
         name = title("-".join(patterns)) if len(patterns) > 1 else dict(SINGLE.values())[patterns[0]]
         progress(name)
@@ -83,7 +76,11 @@ def _trees(question: Question) -> Iterator[Tree]:
             None if given is None else round_of(fleet, question.transfers, patterns, given, question.passes).seconds
         )
         others = as_good(fleet, question.transfers, patterns, best, question.scenario.resolution)
-        yield Tree(patterns, name, counts["-".join(patterns)], best, seconds, others)
+        found.append(Tree(patterns, name, counts["-".join(patterns)], best, seconds, others))
+    found = [one for one in found if math.isfinite(one.total)]
+    if not found:
+        raise NoAnswerError("no topology reaches the target. Give a looser one.", code="N003")
+    return sorted(found, key=lambda one: one.total)
 
 
 def undecided(question: Question, found: Sequence[Tree]) -> list[Tree]:
