@@ -27,7 +27,8 @@ from planner.scenario.resolve import Scenario
 Model = Callable[[np.random.Generator, int], FloatArray]
 """Draws of the logarithm of (real rounds) / (predicted rounds): (generator, number) -> (topologies, number)."""
 
-DRAWS_OF_ERRORS = 1024  # with errors of the predictor drawn too
+DRAWS_WITH_ERRORS = 1024  # of inputs at most, where errors of the predictor are drawn too
+ERRORS = 8192  # of the predictor, several with each draw of inputs: they cost no prediction, and vary most
 DRAWS_TIMED = 128  # at most, where each draw times rounds, as with random compute times
 DRAWS_ATTENDED = 1024  # at most, where each draw asks for the rounds of those who come as well
 HIGH = 0.9  # quantile of the regret that is shown; by sorting, as numpy's imports its masked arrays
@@ -249,9 +250,9 @@ def draws(
 ) -> Draws:
     """What every topology takes, in draws of what is not known exactly.
 
-    ``model`` draws how far rounds are from those predicted, which multiplies them. The ``number`` of draws is a power
-    of two from 64; None for that of the scenario, or fewer where each is slow. Then of a number that is given so few
-    inputs are drawn, each with several errors. The seed of the question fixes them.
+    ``model`` draws how far rounds are from those predicted, which multiplies them: `ERRORS` of them, several with each
+    draw of inputs. The ``number`` of these is a power of two from 64; None for that of the scenario; fewer where each
+    is slow. The seed of the question fixes them.
     """
     drawn = columns(question, scenario, objective)
     totals = Totals(question, drawn, objective)
@@ -263,10 +264,9 @@ def draws(
         number = number or min(scenario.draws, most)
         logs = logs_at(drawn, cube(rng, len(drawn), min(number, DRAWS_TIMED) if totals.slow else number))
     found = totals(logs)
-    if model is not None and number is not None:
-        errors = model(rng, number)
-        logs, found = (np.tile(one, number // logs.shape[1]) for one in (logs, found))
-        found = found * np.exp(errors)
+    if model is not None:
+        logs, found = (np.tile(one, ERRORS // logs.shape[1]) for one in (logs, found))
+        found = found * np.exp(model(rng, ERRORS))
     return Draws(drawn, logs, found, tuple(question.topologies))
 
 
@@ -330,11 +330,13 @@ class Agreement(NamedTuple):
             return None
         ratios = _ratios(self.found, topology, first, or_least=True)
         outside = math.floor((1 - level) / 2 * (ratios.size - 1))
-        return float(ratios[outside]), float(ratios[-1 - outside])
+        ends = (outside, ratios.size - 1 - outside)
+        low, high = np.partition(ratios, ends)[[*ends]].tolist()
+        return low, high
 
 
 def _ratios(found: Draws, topology: str, first: str, *, or_least: bool = False) -> FloatArray:
-    """Totals of a topology over those of another, sorted; those of draws in which neither is finite are last.
+    """Totals of a topology over those of another; no numbers in draws in which neither is finite.
 
     With ``or_least`` they are over the least of all where the other is not finite.
     """
@@ -342,7 +344,7 @@ def _ratios(found: Draws, topology: str, first: str, *, or_least: bool = False) 
     if or_least:
         other = np.where(np.isfinite(other), other, found.totals.min(axis=0))
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.sort(own / other)
+        return np.asarray(own / other)
 
 
 def centred(found: Draws, totals: Mapping[str, float]) -> Draws:
@@ -354,10 +356,13 @@ def centred(found: Draws, totals: Mapping[str, float]) -> Draws:
     first = next(iter(totals))
     factors = np.ones((len(found.topologies), 1))
     for i, topology in enumerate(found.topologies):
+        if topology == first:
+            continue
         ratios = _ratios(found, topology, first)
         ratios = ratios[np.isfinite(ratios) & (ratios > 0)]
         if topology in totals and totals[first] > 0 and ratios.size:
-            factors[i] = totals[topology] / totals[first] / ratios[ratios.size // 2]
+            middle = ratios.size // 2
+            factors[i] = totals[topology] / totals[first] / np.partition(ratios, middle)[middle]
     return replace(found, totals=found.totals * factors)
 
 
@@ -372,11 +377,11 @@ def agreement(question: Question, scenario: Scenario, objective: Objective, tota
     if model is None:
         return Agreement(None, None, None)
     if scenario.draws:
-        found = draws(question, scenario, objective, model, number=min(scenario.draws, DRAWS_OF_ERRORS))
+        found = draws(question, scenario, objective, model, number=min(scenario.draws, DRAWS_WITH_ERRORS))
     else:
         base = np.array([[totals.get(t, math.inf)] for t in question.topologies])
-        errors = model(np.random.default_rng(question.seed), DRAWS_OF_ERRORS)
-        found = Draws((), np.zeros((0, DRAWS_OF_ERRORS)), base * np.exp(errors), tuple(question.topologies))
+        errors = model(np.random.default_rng(question.seed), ERRORS)
+        found = Draws((), np.zeros((0, ERRORS)), base * np.exp(errors), tuple(question.topologies))
     found = centred(found, totals)
     shares = {t: share.value for t, share in p_best(found, record.RIGHT).items()}
     first = next(iter(totals))

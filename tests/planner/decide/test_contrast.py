@@ -357,6 +357,7 @@ step_time = "0.4s"
 
 
 @pytest.mark.usefixtures("all_draws")
+@pytest.mark.usefixtures("all_draws")
 def test_a_difference_that_alone_makes_a_toss_up_of_others_is_named(tmp_path: Path) -> None:
     shops = tmp_path / "shops.toml", tmp_path / "own.toml"
     text = """
@@ -371,7 +372,7 @@ rounds = 300
 [model]
 size = "12MB"
 [network.client_link]
-up = "10Mbit/s"
+up = "15Mbit/s"
 down = "50Mbit/s"
 latency = "30ms"
 sharing = "per-server"
@@ -380,7 +381,7 @@ up = "200Mbit/s"
 down = "200Mbit/s"
 """
     shops[0].write_text(text)
-    shops[1].write_text(text.replace("per-server", "per-client").replace("local_steps = 4", "local_steps = 8"))
+    shops[1].write_text(text.replace("per-server", "per-client").replace("local_steps = 4", "local_steps = 6"))
     said = planner.compare(*shops).verdict.text
     alone = planner.recommend(shops[0], link_sharing="per-client").verdict.best
     assert "star-ring" not in alone and len(alone) == 2

@@ -477,7 +477,7 @@ def test_no_wider_range_is_asked_for_than_the_fleet_and_the_least_drawn_that_set
     found = answer(G=4, M=5, H="inter", S1="1:4", S2="1:5", o="time")
     assert found.scenario["S1"].value == 4
     assert not any("wider range" in one.text for one in found.warnings)
-    assert found.target.defined_by.endswith(" at S1 = 1, S2 = 1")
+    assert found.target.defined_by.partition(";")[0].endswith(" at S1 = 1, S2 = 1")
 
 
 @pytest.mark.usefixtures("unflipped")
@@ -665,9 +665,10 @@ def test_changes_say_which_counts_of_those_searched_they_are_at(plan) -> None:
     """
     fleet = ("-G", "5", "-M", "8", "-H", "zeta=1.5,delta=0.4", "--uplink", "6Mbit/s", "--downlink", "30Mbit/s")
     words = ("recommend", *fleet, "--model-size", "30MB", "--step-time", "50ms", "--link-sharing", "per-client")
-    page = " ".join(plan(*words, "--target", "0.1", "--local-steps", "1:16", "--group-rounds", "1:4")[1].split())
-    said = r"Changes at P = 1, K = 16: server link below (\S+ Mbit/s -> toss-up, )?4\.1[6-9] Mbit/s -> Star-Ring"
-    assert re.search(f"{said} leads", page)
+    words_of = (*words, "--target", "0.1", "--local-steps", "1:16", "--group-rounds", "1:4")
+    page, rows = (" ".join(plan(*words_of, *more)[1].split()) for more in ((), ("--explain", "break-even")))
+    assert " Changes at P = 1, K = 16: " in page and "P = 1 and K = 16 stay" in rows
+    assert re.search(r"server link below (\S+ Mbit/s -> toss-up, )?4\.1[6-9] Mbit/s ->", rows)
     for rate, best in (("2.10Mbit/s", "star-ring"), ("2.16Mbit/s", "star-star")):
         up = ("--set", f"network.server_link.up={rate}", "--target", "0.1", "-K", "16", "-P", "1", "--json")
         assert json.loads(plan(*words, *up)[1])["rows"][0]["id"] == best

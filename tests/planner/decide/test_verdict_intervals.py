@@ -102,6 +102,7 @@ def test_the_first_row_is_the_least_of_the_times_shown(fleet: tuple[int, int]) -
     assert answer.verdict.best[0] == answer.ranking[0].id
 
 
+@pytest.mark.usefixtures("all_draws")
 def test_a_partner_that_may_not_reach_the_target_says_why_it_ties() -> None:
     """Ring-Ring takes 4 times as long, and the 1,340 rounds that are allowed suffice for either by a little."""
     answer = planner.recommend(
@@ -187,3 +188,12 @@ def test_an_interval_of_a_toss_up_that_begins_above_1_says_where_ties_end(low: f
     shown = str(answer.replaced(rows=(first, second, *(row.replaced(tie=3) for row in rest))))
     assert f"[{times(low)[:-1] if low < 1 else f'{low:.4g}'}, 2]" in shown
     assert ("2 % is a tie: an interval that begins below 1.02 makes a toss-up" in shown) == said
+
+
+@pytest.mark.usefixtures("all_draws")
+def test_ends_of_intervals_hardly_depend_on_the_seed() -> None:
+    """At 1,024 errors, one with each draw of inputs, the lower ends of these differed by 1.1 to 4.6 %."""
+    given = {"G": 8, "M": 20, "heterogeneity": "inter", "uplink": "15Mbit/s", "link_sharing": "per-client"}
+    answers = [planner.recommend(**given, seed=seed, details=False) for seed in range(8)]
+    for id_ in ("star-ring", "ring-star"):
+        assert np.std([math.log(one.row(id_).ratio.low) for one in answers]) < 0.02
