@@ -262,6 +262,7 @@ def draws(
     else:
         most = DRAWS_TIMED if totals.slow else DRAWS_ATTENDED if question.availability is not None else scenario.draws
         number = number or min(scenario.draws, most)
+        number = number if model is None else min(number, ERRORS)
         logs = logs_at(drawn, cube(rng, len(drawn), min(number, DRAWS_TIMED) if totals.slow else number))
     found = totals(logs)
     if model is not None:

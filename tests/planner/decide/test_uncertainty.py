@@ -800,6 +800,8 @@ def test_a_model_multiplies_rounds() -> None:
     found = drawing.draws(question, told, "rounds", model)
     share = drawing.p_best(found)["star-star"]
     assert found.totals.shape == (4, drawing.ERRORS) and share.value == pytest.approx(0.5, abs=5 * share.error)
+    many = drawing.draws(question, replace(told, draws=2 * drawing.ERRORS), "rounds", model)
+    assert many.totals.shape == (4, drawing.ERRORS)  # no more draws of inputs than of errors
     excess = drawing.regret(found, "star-ring").mean
     # E (e^x - 1) over x > 0, x normal of deviation 0.2
     expected = math.exp(0.02) * NORMAL.cdf(0.2) - 0.5
