@@ -205,9 +205,17 @@ class _Search:
         tied = (one for one in alike if (one.division, one.topology) == (found.division, found.topology))
         return min((found, *tied), key=lambda plan: math.prod(plan.counts.get(symbol, 1) for symbol in DRAWN))
 
-    def tied(self, symbol: str) -> list[str]:
-        """The values of a count that tie for the best, each run of those looked at in words; none where one is best."""
-        plans = sorted((n, plan.total) for (letter, n), plan in self.along.items() if letter == symbol)
+    def tied(self, symbol: str, beside: _Plan | None = None) -> list[str]:
+        """The values of a count that tie for the best, each run of those looked at in words.
+
+        Those with the other counts of a plan, where one is given; none where one is best.
+        """
+        looked = [(n, one) for (letter, n), one in self.along.items() if letter == symbol]
+        if beside is not None:
+            looked = [(n, one) for n, one in looked if {**one.counts, symbol: 0} == {**beside.counts, symbol: 0}]
+        if not looked:
+            return []
+        plans = sorted((n, one.total) for n, one in looked)
         near = min(total for _, total in plans) * (1 + self.scenarios[0].resolution)
         runs = [[n for n, _ in run] for ties, run in itertools.groupby(plans, lambda one: one[1] <= near) if ties]
         ends = [" to ".join(dict.fromkeys(f"{n:,}" for n in (run[0], run[-1]))) for run in runs]
@@ -466,7 +474,7 @@ def _chosen(found: _Search, *, short: bool = False) -> str:
     counts = found.counts(taken)
     if not short:  # the ties of steps and of numbers drawn
         ties: list[list[str]] = [[] for _ in counts[len(found.choices) :]]
-        ties += [found.tied(symbol) for symbol in found.choices]
+        ties += [found.tied(symbol, taken) for symbol in found.choices]
         counts = [
             f"{one} ({join_with_limit(tied)} tie)" if tied else one for one, tied in zip(counts, ties, strict=True)
         ]

@@ -172,7 +172,7 @@ def document(answer: Compared) -> Document:
     """Lay the answer out."""
     sizes = [(most, LISTED) for most in range(TOPOLOGIES, FEWEST, -1)]
     sizes += [(FEWEST, listed) for listed in range(LISTED, LEAST - 1, -1)]
-    sizes.append((FEWEST - 1, LEAST))
+    sizes += [(FEWEST - 1, LEAST), (FEWEST - 1, LEAST - 1)]
 
     def page(most: int, listed: int) -> Document:
         differences = [_differences(answer, listed)] * bool(answer.rows)
@@ -351,15 +351,9 @@ def _facts(answer: Compared, listed: int) -> Iterator[tuple[str, str]]:
     for side in sides if answer.rows else sides[:1]:
         said = side["verdict"]["text"].partition(". ")[0]
         yield shortened(side["name"], LONGEST), said if said.endswith(("?", ".")) else f"{said}."
-    (one, advice), (other, then) = (_without_servers(_baseline(side["verdict"])) for side in sides)
-    if advice != then:
+    (one, advice), (other, then) = (_without_servers(side["verdict"]["baseline"]) for side in sides)
+    if advice != then and not any(side["verdict"]["cases"] for side in sides):  # cases have their own, on their pages
         yield "One tier", f"{one} -> {other}"
-
-
-def _baseline(verdict: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """What takes less than the best topology: of a verdict with cases, in the first of them that has one."""
-    found: Mapping[str, Any] | None = verdict["baseline"]
-    return found or next(filter(None, map(_baseline, verdict["cases"])), None)
 
 
 def _without_servers(baseline: Mapping[str, Any] | None) -> tuple[str, tuple[bool, ...]]:

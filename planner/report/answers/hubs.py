@@ -74,7 +74,7 @@ def answered(found: Answer) -> Hubs:
         },
     )
     verdict, ahead = _verdict(found, rows), ""
-    if (local := _local(found)) is not None and "el-local" in verdict.best and local.rounds < found.hubs.rounds:
+    if (local := _local(found)) is not None and "el-local" in verdict.best and _is_against_runs(found):
         [runs] = verdicts("hsl-nodes")
         edges = f"here {found.hubs.edges:,.0f} against {local.edges:,.0f}"
         won = f"in {runs.holds} of {runs.of} equal-edge runs ({edges})"
@@ -164,6 +164,12 @@ def _row(one: Protocol, name: str) -> Communication:
     )
 
 
+def _is_against_runs(found: Answer) -> bool:
+    """Whether EL-Local needs fewer rounds by the bounds, where runs at equal edges found that it needs more."""
+    local = _local(found)
+    return local is not None and local.rounds < found.hubs.rounds
+
+
 def _verdict(found: Answer, rows: Sequence[Communication]) -> Verdict:
     """Weigh hubs against what needs no coordinator, and say what one that is trusted would allow."""
     budgets, n, aim = found.budgets, found.question.setting.learning.n, found.question.scenario.objective
@@ -186,6 +192,9 @@ def _verdict(found: Answer, rows: Sequence[Communication]) -> Verdict:
             return Verdict(status="toss-up", best=(rows[0].id, other.id), ratio=Quantity(ratio), text=text)
         at = f", for {more}" if aim != "traffic" and local.bytes > found.hubs.bytes * (1 + NEAR) else ""
         takes = f"takes {times(ratio)} the {aim} of {hubs}{at}"
+        if _is_against_runs(found):
+            text = f"Race EL-Local against hubs first: by the bounds it {takes}, and runs found otherwise.{drawn}"
+            return Verdict(status="race-first", best=(other.id,), ratio=Quantity(ratio), text=text)
         text = f"Use EL-Local in place of hubs: each node sends to others that it draws. It {takes}.{drawn}"
         return Verdict(status="not-worth-it", best=(other.id,), ratio=Quantity(ratio), text=text)
     each = "all" if budgets.b_hs == n else f"{budgets.b_hs:,} of"

@@ -857,3 +857,14 @@ def test_of_numbers_drawn_that_tie_the_fewest_are_taken_and_values_that_tie_are_
     first, last = tied[0].clients_per_round, tied[-1].clients_per_round
     assert found.verdict.text.startswith(f"Take S2 = {first} ({first} to {last} tie). ")
     assert found.scenario["S2"].value == first
+
+
+@pytest.mark.usefixtures("unflipped", "few_draws")
+def test_what_is_said_to_tie_with_what_is_taken_ties_with_it() -> None:
+    """It said "P = 1, K = 32 (41 to 43 tie)", of K at P = 2, which was not taken as no run had so many local steps."""
+    given: dict[str, Any] = {"G": 16, "M": 20, "heterogeneity": "dirichlet:intra=0.5,inter=0.3", "uplink": "50Mbit/s"}
+    given |= {"model_size": "12MB", "step_time": "0.05s", "link_sharing": "per-server"}
+    text = planner.recommend(**given, local_steps="1:60", group_rounds="1:5").verdict.text
+    K, ties = re.search(r"K = (\d+)(?: \(([\d, to and]+) tie\))?\.", text).groups()
+    ranges = [re.findall(r"\d+", part) for part in re.split(", | and ", ties or K)]
+    assert any(int(ends[0]) <= int(K) <= int(ends[-1]) for ends in ranges)

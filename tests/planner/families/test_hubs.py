@@ -335,11 +335,17 @@ def test_both_limits_are_kept_and_all_is_said(plan) -> None:
 
 
 def test_few_edges_are_better_without_hubs(plan) -> None:
-    code, out, err = plan("hubs", "--nodes", "2", "--edges", "6", "-H", "both")
+    words = ("hubs", "--nodes", "40", "--edges", "300", "--per-node", "8", "-H", "inter", "--rounds", "1000")
+    code, out, err = plan(*words)
     assert (code, err) == (0, "")
     assert out.startswith(
         "Use EL-Local in place of hubs: each node sends to others that it draws. "
     ) and " the time of " in " ".join(out.splitlines()[:2])
+    few = json.loads(plan("hubs", "--nodes", "2", "--edges", "6", "-H", "both", "--json")[1])
+    hubs, local = few["rows"][:2]
+    assert local["rounds"]["value"] < hubs["rounds"]["value"]  # which runs at equal edges did not find
+    assert few["verdict"]["status"] == "race-first"
+    assert few["verdict"]["text"].startswith("Race EL-Local against hubs first: by the bounds it takes ")
 
 
 def test_hubs_that_hear_everybody_are_servers(plan) -> None:
