@@ -56,7 +56,8 @@ def measured(hook: Path | Handed, *, batch: int, seed: int, **how: Any) -> tuple
         ScenarioError: For a file that is no hook.
         NoAnswerError: If nothing can be measured.
     """
-    need("estimate", "torch", "scipy")
+    if isinstance(hook, Handed):  # what opens a hook asks for these itself, after the file
+        need("estimate", "torch", "scipy")
     where = "" if isinstance(hook, Handed) else f"{hook}: "
     with nullcontext(hook) if isinstance(hook, Handed) else opened(hook, "estimate", seed) as given, refusals(where):
         from validation.client_losses import partitioned
