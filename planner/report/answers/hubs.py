@@ -193,7 +193,8 @@ def _verdict(found: Answer, rows: Sequence[Communication]) -> Verdict:
         at = f", for {more}" if aim != "traffic" and local.bytes > found.hubs.bytes * (1 + NEAR) else ""
         takes = f"takes {times(ratio)} the {aim} of {hubs}{at}"
         if _is_against_runs(found):
-            text = f"Race EL-Local against hubs first: by the bounds it {takes}, but runs at equal edges found otherwise.{drawn}"
+            but = "but runs at equal edges found otherwise"
+            text = f"Race EL-Local against hubs first: by the bounds it {takes}, {but}.{drawn}"
             return Verdict(status="race-first", best=(other.id,), ratio=Quantity(ratio), text=text)
         text = f"Use EL-Local in place of hubs: each node sends to others that it draws. It {takes}.{drawn}"
         return Verdict(status="not-worth-it", best=(other.id,), ratio=Quantity(ratio), text=text)
