@@ -520,7 +520,7 @@ def with_one_target(
         )
     whose = "one group" if groups == 1 else f"{groups} groups"
     shown = {**own, **{symbol: int(found[0].number(symbol)) for symbol in DRAWN if symbol in drawn}}
-    at = f" at {', '.join(f'{symbol} = {n:,}' for symbol, n in shown.items())}" if shown else ""
+    at = f", {', '.join(f'{symbol} = {n:,}' for symbol, n in shown.items())}" if shown else ""
     by_default: Origin = "default" if horizon.origin == "default" else "derived"  # of those that define the target
     change = {
         "target": Known(goal, "derived", note=f"what Star-Star in {whose} reaches in {horizon.value} rounds{at}"),

@@ -301,6 +301,8 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     told = any(one is not None and (one.low or 0.0) > 1 + scenario.resolution for one in tied.values())
     which += f", as {DOUBT}" * told
     toss_up = f"{title(chosen.topology)} is a toss-up for {aim} with {which}." if others else ""
+    if any((one.P, one.K) != (chosen.P, chosen.K) for one in tied):
+        toss_up += f" Each has its own K and {chosen.passes}; those of Next are {title(chosen.topology)}'s."
     alone = "" if wanted.topology is not None else _one_tier(search, chosen)
     then = {name: _undecided(answer.rows) if answer else () for name, answer in otherwise.items()}
     differ = {name: beyond for name, beyond in then.items() if beyond != own[:1]}  # else it is the advice all the same
@@ -442,7 +444,9 @@ def _sharing_decides(search: _Search, chosen: Choice, own: Collection[str], ther
 def _by_sharing(search: _Search, own: Verdict, there: Tuned | None) -> Verdict:
     """The verdict where how links are shared decides: what was found for own links, and for shared ones in short."""
     shared = there.verdict if there else Verdict(status="unreachable", text=f"nothing tried keeps to {search.budget}.")
-    brief = f"{shared.text.partition(':')[0].rstrip('.')}."
+    taken = [getattr(row, SPENT[search.aim]) for row in (there.rows if there else ()) if row.recommended]
+    least = [float(f"{one:.2g}") for one in taken]
+    brief = ": ~".join([shared.text.partition(":")[0].rstrip("."), *map(tuning.WRITE[search.aim], least)]) + "."
     cases = tuple(
         one.replaced(value=value, text=text.removeprefix("Use "))
         for value, one, text in (("per-client", own, own.text), ("per-server", shared, brief))
@@ -726,7 +730,7 @@ def _defined(asked: Question) -> str:
     after, at = counted(int(asked.horizon or 0), "round"), f"K = {K:g}, {tuning.passes(asked)} = {P}"
     # accuracy is none to ask for
     goal = "" if asked.metric == "accuracy" else f" ({target_option(float(asked.goal()))})"
-    return f"what {title(asked.reference)} reaches in {after} at {at}{goal}"
+    return f"what {title(asked.reference)} reaches in {after}, {at}{goal}"
 
 
 def _rates(question: Question, chosen: Choice, among: Iterable[str]) -> Rates | None:

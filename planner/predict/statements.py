@@ -97,14 +97,15 @@ class StepsOnRecord(Part):
 
     def in_words(self) -> str:
         """Say it of what is predicted."""
-        took = f"{times(self.low)} to {times(self.high)} fewer"
+        fewer = f"{times(self.high)} fewer rounds"
+        took = f"{times(self.low)} to {fewer}"
         if self.low < 1:
-            more = times(1 / self.low)
-            took = f"{more} as many to {times(self.high)} fewer" if self.high > 1 else f"up to {more} as many"
-        predicted = f"{times(self.predicted)}" if self.predicted >= 1 else f"{times(1 / self.predicted)} as many"
+            most = f"{times(1 / self.low)} as many rounds"
+            took = f"from {most} to {fewer}" if self.high > 1 else f"up to {most}"
+        predicted = f"{times(self.predicted)} fewer" if self.predicted >= 1 else f"{times(1 / self.predicted)} as many"
         cases = f"{self.problems} problem{'s' * (self.problems != 1)}"
         runs = f"with {self.change} runs took" if self.change else "runs that changed K or P alone suggest"
-        return f"{runs} {took} rounds, {predicted} predicted ({cases})"
+        return f"{runs} {took}, {predicted} predicted ({cases})"
 
 
 class RatesOnRecord(Part):

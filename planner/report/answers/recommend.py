@@ -565,6 +565,10 @@ def _uncertainty(answer: Recommendation) -> Iterator[Block]:
         return
     inputs, model = found.inputs, found.model
     first = title(inputs.regret.of)
+    if answer.open_cases:
+        here, there = answer.open_cases
+        own, shared = CASES[here], CASES[there]
+        yield Sentences(f"This is for {own}. Link sharing decides, and is not drawn: --link-sharing {there}: {shared}.")
     if model is not None:
         like = "nearest to yours" if model.like else "nearest to yours, though none is close,"
         sure = ""

@@ -19,7 +19,7 @@ from planner.decide.recommendation import Recommendation
 from planner.decide.sensitivity import flip as follow
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.answers import Sensitivity
-from planner.io.wording import times
+from planner.io.wording import target_option, times
 from planner.predict.question import ask
 from planner.scenario.resolve import load
 
@@ -659,3 +659,24 @@ def test_both_rates_of_a_link_are_moved_by_one_factor() -> None:
     for near, best in ((0.95, 1), (1.1, 2)):
         up, down = (f"{rate * near * float(factor[1])}Mbit/s" for rate in (15, 100))
         assert len(planner.recommend(**given, uplink=up, downlink=down, details=False).verdict.best) == best
+
+
+@pytest.mark.parametrize("rounds", [200, 10_000, 30_000])
+def test_a_target_as_it_is_printed_asks_the_same(rounds: int) -> None:
+    """Four digits, rounded up, took 29,989 rounds in place of the 30,000 that defined the target."""
+    given: dict[str, Any] = {"groups": 9, "clients_per_group": 4, "heterogeneity": "intra", "objective": "traffic"}
+    now = planner.recommend(**given, rounds=rounds, details=False)
+    assert now.target is not None
+    typed = target_option(float(now.target.value)).partition(" ")[2]
+    then = planner.recommend(**given, target=typed, details=False)
+    assert then.verdict.best == now.verdict.best
+    assert [row.rounds for row in then.ranking] == [row.rounds for row in now.ranking]
+    assert now.row("star-star").rounds == rounds
+
+
+def test_uncertainty_of_two_cases_says_which_it_is_of_and_that_link_sharing_decides() -> None:
+    """It said "Star-Star is within 2 % of the best" beside a verdict of Star-Ring over shared links."""
+    given: dict[str, Any] = {"groups": 12, "clients_per_group": 25, "uplink": "20Mbit/s", "model_size": "45MB"}
+    said = "This is for own links. Link sharing decides, and is not drawn: --link-sharing per-server: shared links."
+    assert said in " ".join(planner.recommend(**given).explain("uncertainty").split())
+    assert "Link sharing" not in planner.recommend(**given, link_sharing="per-client").explain("uncertainty")

@@ -475,7 +475,7 @@ def test_shared_links_are_asked_for_where_nobody_said(plan, words: list[str], op
     assert ("Assumed link sharing per-client?" in said) == open_
     assert ("Ask Does a group share one link? --link-sharing per-client|per-server" in said) == open_
     assert ("Depends on one unknown: do the 5 clients of a group share the 20 Mbit/s?" in said) == open_
-    assert ("shared links Keep Star-Ring with K = 2, P = 1." in said) == open_  # as the same command with it finds
+    assert ("shared links Keep Star-Ring with K = 2, P = 1: ~" in said) == open_  # as the same command with it finds
     if words == ["--link-sharing", "per-server"]:
         assert said.startswith(("Use Star-Ring", "Keep Star-Ring"))
 
@@ -913,7 +913,7 @@ def test_evidence_of_more_local_steps_is_what_they_saved_on_record(plan, kind, g
         assert said[name] == pytest.approx(shown, rel=0.05)
     page = " ".join(plan(*words, "--uplink", "12Mbit/s")[1].split())
     assert f"Evidence {grade} with more local steps runs took {low:.2g}x" in page
-    assert f"rounds, {said['predicted']:.2g}x predicted (" in page
+    assert f"fewer rounds, {said['predicted']:.2g}x fewer predicted (" in page
     predicted = given["time_seconds"]["value"] / best["time_seconds"]["value"]
     ends = [round(100 * (1 - said["predicted"] / (predicted * said[name]))) for name in ("low", "high")]
     tempered = f"{ends[0]} to {ends[1]} % less time than K = 2, P = 1 in runs on record; "
@@ -973,7 +973,9 @@ def test_evidence_of_group_rounds_and_of_both_is_what_each_saved_on_record() -> 
 
     more = saved((1, 2), (4, 2))
     assert (more.low, more.high) == pytest.approx([2 * 4 ** float(rows["4", "2"][end]) for end in ("low", "high")])
-    assert "with more group rounds runs took" in more.in_words() and "fewer rounds, 2x predicted" in more.in_words()
+    assert (
+        "with more group rounds runs took" in more.in_words() and "fewer rounds, 2x fewer predicted" in more.in_words()
+    )
     between = saved((1, 2), (1, 24))  # halfway from 12 to 48 by the logarithm
     middle = sum(float(rows["1", n]["median"]) for n in ("12", "48")) / 2
     assert between.median == pytest.approx(2 * 12**middle)
@@ -1314,3 +1316,36 @@ def test_a_page_says_that_one_value_alone_was_tried_and_how_to_compare_it() -> N
     said = "Tried K = 5 alone: --set fleet.local_steps=5 to compare others"
     assert said in " ".join(str(one).split()) and one.tune.local_steps == (5,)
     assert "Tried" not in str(every) and len(every.tune.local_steps) > 5
+
+
+def test_the_case_of_shared_links_has_its_time_and_a_toss_up_says_whose_steps_next_has() -> None:
+    """Shared links had K and P alone, and `recommend -K 48` stood beside topologies of another K."""
+    given: dict[str, Any] = {"groups": 10, "clients_per_group": 10, "heterogeneity": "inter"}
+    found = planner.tune(**given)
+    there = next(row for row in planner.tune(**given, link_sharing="per-server").rows if row.recommended)
+    minutes = float(there.time_seconds) / 60
+    [said] = re.findall(r"Star-Ring with K = 32, P = 1: ~(\d+) min\.", found.verdict.cases[1].text)
+    assert float(said) == pytest.approx(minutes, rel=0.05)
+    tossed = planner.tune("examples/hospitals.toml")
+    steps = {(row.local_steps, row.group_rounds) for row in tossed.rows if row.toss_up or row.recommended}
+    whose = "Each has its own K and P; those of Next are Star-Ring's."
+    assert len(steps) > 1 and whose in tossed.verdict.text
+    alike = planner.tune(**{**given, "heterogeneity": "both"}, link_sharing="per-server")
+    assert {row.local_steps for row in alike.rows if row.toss_up} == {48}
+    assert "is a toss-up" in alike.verdict.text and "Each has its own" not in alike.verdict.text
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "predicted", "words"),
+    [
+        (1.8, 4.5, 5.6, "took 1.8x to 4.5x fewer rounds, 5.6x fewer predicted (4 problems)"),
+        (0.8, 1.3, 1.5, "took from 1.2x as many rounds to 1.3x fewer rounds, 1.5x fewer predicted"),
+        (0.5, 0.8, 0.5, "took up to 2x as many rounds, 2x as many predicted"),
+    ],
+)
+def test_what_more_steps_saved_on_record_is_in_plain_words(
+    low: float, high: float, predicted: float, words: str
+) -> None:
+    """It said "1.3x as many to 1.3x fewer rounds, 1.5x predicted"."""
+    told = StepsOnRecord(few=2, more=48, predicted=predicted, low=low, median=1.0, high=high, problems=4)
+    assert words in told.in_words()
