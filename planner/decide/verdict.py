@@ -36,9 +36,7 @@ TOLD = 0.6  # a probability below it tells no winner
 DOUBT = "too few such first choices on record were right"  # where it is below, though an interval would tell one
 MOST_IN_TOSS_UP = 0.9  # at most, where the first of a toss-up is said to lead: intervals leave a tenth on either side
 ON_PROXY = "Raced on a proxy, not on your data."
-# times the rounds of a pilot that a target was extrapolated, above which the verdict says that it may never be met: an
-# accuracy has an end, and by loss runs on record went about that far
-FAR = {"accuracy": 3.0, "loss": 10.0}
+MOST_EXTRAPOLATED = {"accuracy": 3.0, "loss": 10.0}
 ABOUT = 1.25  # times the best: a server that does not wait and takes up to that is named beside it
 OBJECTIVES: tuple[Objective, ...] = ("time", "rounds", "traffic")
 # what is said of a toss-up, by its objective
@@ -270,9 +268,12 @@ def verdict(
 
 
 def out_of_reach(question: Question) -> str:
-    """Say so of a target that may never be met, as it is far beyond the pilot; empty for others."""
+    """Say so of a target that may never be met, as it is far beyond the pilot; empty for others.
+
+    Beyond how many times the pilot's rounds is a convention, which no record was fitted to: an accuracy has an end.
+    """
     far = question.predictor.extrapolated(question)
-    if question.target is None or far <= FAR.get(question.metric, math.inf):
+    if question.target is None or far <= MOST_EXTRAPOLATED.get(question.metric, math.inf):
         return ""
     return (
         f"The target may be out of reach: {question.metric} can level off before it, and it takes {times(far)} the "

@@ -243,7 +243,7 @@ def _why(pilot: Pilot) -> str:
     found, said = pilot.verdict, ""
     ties = ((found.lead, 0.0), (found.ratio, 1.0))
     if found.lead and all(one is None or one.low is None or one.low > tie for one, tie in ties):
-        said = " By fresh seeds alone that is uncertain, or under a hundredth of the way from the start."
+        said = " On seeds that chose no rate the lead may be chance, or it is under 1 % of the way from the start."
     order = [one.id for one in _best_first(pilot, pilot.topologies)]
     if between := [one for one in order[: order.index(found.best[-1])] if one not in found.best]:
         first, last = title(found.best[0]), title(found.best[-1])

@@ -145,7 +145,10 @@ def test_a_toss_up_says_why_where_its_intervals_exclude_a_tie_and_who_is_between
     found = board(power=0.05, star_star=[0.5040, 0.5042, 0.5041, 0.5043], ring_ring=[0.5] * 4)
     said = verdicts(found)
     assert found.verdict().lead.low > 0.0039 and found.verdict().ratio.low > 1
-    assert f"By fresh seeds alone that is uncertain, or under a hundredth of the way from the start. {NEXT}" in said
+    assert (
+        f"On seeds that chose no rate the lead may be chance, or it is under 1 % of the way from the start. {NEXT}"
+        in said
+    )
     apart = board(star_star=[0.3] * 4, ring_ring=[0.42] * 4, ring_star=[0.44, 0.2, 0.36, 0.76])
     assert apart.verdict().best == ["star-star", "ring-star"]
     assert "Ahead of Ring-Star but told apart from Star-Star, as seeds differ less there: Ring-Ring." in verdicts(apart)
