@@ -93,12 +93,12 @@ def test_a_cluster_of_nodes_shares_the_work_and_survives_the_death_of_one(
     diary = tmp_path / "diary"
     diary.mkdir()
 
-    def noted(description: dict[str, Any], device: str = "cpu", memory: float | None = None) -> Any:
+    def noted(description: dict[str, Any], *where: Any) -> Any:
         node = ray.get_runtime_context().get_node_id()
         name = f"{node}.{uuid.uuid4().hex}"
         (diary / f"{name}.begun").touch()
         time.sleep(60 if (diary / f"{node}.stuck").exists() else 0.1)  # the cell that is under way when its node dies
-        result = run_apart(description, device, memory)
+        result = run_apart(description, *where)
         (diary / f"{name}.ended").touch()
         return result
 
