@@ -90,9 +90,14 @@ class Perturbed:
     changes: Mapping[str, Any] = field(default_factory=dict)  # to the values of the question
 
     @property
-    def values(self) -> dict[str, Any]:
-        """All values, moved."""
+    def told(self) -> dict[str, Any]:
+        """All values, with those changed that were moved themselves."""
         return {**self.question.values, **self.changes}
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """All values, moved, with what follows from others."""
+        return self.question.moved(self.changes)
 
     @property
     def counts(self) -> tuple[str, ...]:
@@ -103,7 +108,7 @@ class Perturbed:
         """Rounds of every topology."""
         changes = dict(self.changes)
         if self.question.partly_available:  # which wants all that it combines in one shape
-            moved = {name: n for name, n in self.values.items() if name not in ("L", "A")}
+            moved = {name: n for name, n in self.told.items() if name not in ("L", "A")}
             changes |= dict(zip(moved, np.broadcast_arrays(*moved.values()), strict=True))
         return self.question.rounds(**changes)
 
@@ -394,7 +399,7 @@ def _in_sigmas(name: str, moved: Perturbed, at: Any) -> Perturbed:
 
 def _split(low: str, high: str, moved: Perturbed, at: Any) -> Perturbed:
     """Shift heterogeneity between two tiers; the sum of squares stays."""
-    whole = np.hypot(moved.values[low], moved.values[high])
+    whole = np.hypot(moved.told[low], moved.told[high])
     return _deviate(high, _deviate(low, moved, whole * np.sqrt(at / (1 + at))), whole / np.sqrt(1 + at))
 
 
@@ -407,7 +412,7 @@ def _recount(name: str, moved: Perturbed, at: Any) -> Perturbed:
             everyone = question.values[drawn] == question.values[of]
             changes[drawn] = at if everyone else np.minimum(moved.values[drawn], at)
     for deviation, of in deviations(question).items():
-        if of == name:
+        if of == name and not question.label_shift:
             changes[deviation] = np.where(np.asarray(at) == 1, 0.0, moved.values[deviation])[()]
     return Perturbed(question, changes)
 

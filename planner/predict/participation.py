@@ -77,7 +77,7 @@ def rounds(question: Question, **changes: Any) -> dict[str, Any]:
 
 def _rounds(question: Question, **changes: Any) -> dict[str, Any]:
     found = replace(question, availability=None).rounds(**changes)
-    values = {**question.values, **changes}
+    values = question.moved(changes)
     drawn = [tier.drawn for tier in question.symbols]
     names = [*drawn, *(tier.passes for tier in question.symbols if tier.passes), "K"]
     counts = np.broadcast_arrays(*(np.asarray(values[name], dtype=np.float64) for name in names))

@@ -69,6 +69,7 @@ class Question:
     members: Members | None = None  # node by node, where the fleet was listed
     divided: tuple[float, float, int] | None = None  # G, M and clients in all, where groups may differ by one client
     in_sigmas: tuple[str, ...] = ()  # deviations that were told as multiples of sigma, with which they move
+    label_shift: bool = False  # whether the deviations are of drawn labels, and follow from how many draw them
     slowdowns: tuple[float, ...] = ()  # times by which the groups of the top tier are slower; none where they are not
 
     @property
@@ -170,6 +171,22 @@ class Question:
         # Without noise, heterogeneity and cap a bound is 0 after any number of rounds; then any target will do.
         return np.where(np.asarray(goal) > 0, goal, 1e-12 * self.first(values))[()]
 
+    def moved(self, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """Return all values with some changed; where labels are drawn deviations follow from the numbers of groups.
+
+        Those changed too are for as many groups and clients as there are now: `Heterogeneity.deviations`, inverted.
+        """
+        values = {**self.values, **changes}
+        if not self.label_shift or not changes.keys() & {"G", "M"}:
+            return values
+        (groups, clients), (G, M) = ((told["G"], told["M"]) for told in (self.values, values))
+        if min(groups, clients) == 1 or (np.all(groups == G) and np.all(clients == M)):  # one says nothing of more
+            return values
+        within = values["zeta"] ** 2 / (1 - 1 / clients)
+        between = np.maximum(values["delta"] ** 2 / (1 - 1 / groups) - within / clients, 0)
+        zeta2, delta2 = within * (1 - 1 / M), (1 - 1 / G) * (between + within / M)
+        return values | {"zeta": np.sqrt(zeta2), "delta": np.sqrt(delta2)}
+
     def rounds(self, **changes: Any) -> dict[str, Any]:
         """Global rounds of every topology until it meets the target, as the predictor has it; they need not be whole.
 
@@ -188,7 +205,7 @@ class Question:
         key = memory.key_of(self, changes)
         if (known := memory.remembered(key)) is not None:
             return known
-        values = {**self.values, **changes}
+        values = self.moved(changes)
         goal = self.goal(**changes)
         found: dict[str, Any] = {}
         for topology in self.topologies:
@@ -389,6 +406,7 @@ def ask(scenario: Scenario) -> Question:
         rates=scenario.rates,
         members=scenario.members,
         divided=divided,
+        label_shift=scenario.label_shift,
         in_sigmas=tuple(
             n for n in deviations if values["sigma"] and scenario.known[n].origin in ("default", "derived")
         ),

@@ -49,15 +49,8 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
     known: Table = {}
     warnings: list[str] = []
     form = written.get("problem.heterogeneity")
-    measured, depth, named = (form.measured, form.depth, form.text) if form else (None, None, "")
-    if form is not None and depth is not None and depth != written.depth:
-        of_nested = ", a file with a column for each tier" if measured and written.depth > depth else ""
-        raise ScenarioError(
-            f"{written.name('problem.heterogeneity')}: {form.text} is of {counted(depth, 'tier')}, and this fleet has "
-            f"{written.depth}. Give {written.depth}, such as {'/'.join(['1'] * written.depth)}{of_nested}, or --tiers "
-            f"with {counted(depth, 'size')} in place of --groups and --clients-per-group.",
-            code="E002",
-        )
+    measured, named = (form.measured, form.text) if form else (None, "")
+    _same_depth(written, form)
     partial = _counts(written, measured, regrouped, known, warnings)
     _problem(written, measured, known)
     if regrouped is not None:
@@ -75,7 +68,8 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
     known["order"] = Known(order, origin, note="rings run in the order drawn" if partial else "of rings")
     network = _network(written, known, warnings)
     compute = _compute(written, known)
-    there = None if written.listed is None else _members(written, written.listed, network, known)
+    listed = written.listed
+    there = None if listed is None else _members(written, listed, network, known)
     _compression(written, network, there, warnings)
     if there is not None and there.availability is not None:
         written = written.changed({"availability.client": Quantity(there.availability.mean())})
@@ -84,7 +78,7 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
         warnings.append("Participation is counted for groups of the mean size, with the mean availability.")
     network_given = written.says("network", "model", "compute") or (there is not None and there.link_of is not None)
     bounds, cap, resolution, draws = (written.get(f"plan.{key}") for key in ("bounds", "cap", "resolution", "draws"))
-    warnings += [] if written.listed is None else _unused(written, written.listed)
+    warnings += [] if listed is None else _unused(written, listed)
     pilot = _pilot(written, known, warnings)
     return Scenario(
         title=written.get("title") or "",
@@ -107,6 +101,7 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
         warnings=tuple(warnings),
         draws=4096 if draws is None else draws,
         ratio_error=0.0 if regrouped else None if measured is None else measured.ratio_error,
+        label_shift=not regrouped and listed is None and named.startswith("dirichlet:"),
         grouping=regrouped.kind if regrouped else None,
         availability=who_comes,
         names=written.names,
@@ -114,9 +109,23 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
         pilot=pilot,
         rates=_rates(written, known),
         members=there,
-        listed=written.listed,
+        listed=listed,
         counts=named if measured is not None and measured.table is not None else "",
         beside_pilot=_beside_pilot(written),
+    )
+
+
+def _same_depth(written: Written, form: Heterogeneity | None) -> None:
+    """Refuse deviations of another number of tiers than the fleet's."""
+    depth = None if form is None else form.depth
+    if form is None or depth is None or depth == written.depth:
+        return
+    of_nested = ", a file with a column for each tier" if form.measured and written.depth > depth else ""
+    raise ScenarioError(
+        f"{written.name('problem.heterogeneity')}: {form.text} is of {counted(depth, 'tier')}, and this fleet has "
+        f"{written.depth}. Give {written.depth}, such as {'/'.join(['1'] * written.depth)}{of_nested}, or --tiers "
+        f"with {counted(depth, 'size')} in place of --groups and --clients-per-group.",
+        code="E002",
     )
 
 

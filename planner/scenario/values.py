@@ -94,6 +94,8 @@ class Scenario:
     # where a file says the ratio of the two deviations, the standard error of its logarithm
     ratio_error: float | None = None
     draws: int = 4096
+    # whether the deviations are of drawn labels, so that other numbers of groups and clients have others
+    label_shift: bool = False
     # how clients came to their groups, where counts were searched for
     grouping: Literal["random", "chosen", "given"] | None = None
     # where counts are yet to be searched for, this scenario for every division into groups

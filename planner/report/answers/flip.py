@@ -187,10 +187,7 @@ def _inside(answer: Flips) -> Iterator[tuple[str, str]]:
 
 
 def _held(answer: Flips) -> Iterator[tuple[str, str]]:
-    """Say which inputs are followed to the present target, and which move it; nothing where it is a number.
-
-    And that deviations that follow from counts are kept.
-    """
+    """Say which inputs are followed to the present target, and which move it; nothing where it is a number."""
     held, moving = answer.flip.held, answer.flip.moving
     if answer.tier_names:  # the names of all are many words
         held, moving = (held and ("counts",)), (moving[:1] and ("sigma and deviations",))
@@ -202,9 +199,6 @@ def _held(answer: Flips) -> Iterator[tuple[str, str]]:
     said += [f"{', '.join(moving)} move{'s' * one[1]} it"] * bool(moving)
     if held:
         yield "Target", "; ".join(said)
-    zeta = answer.scenario.get("zeta")
-    if {*held} & {"G", "M"} and zeta and zeta.source.startswith("dirichlet:"):
-        yield "Data", "zeta and delta stay where G or M moves; --G and --M derive them anew"
 
 
 def _unchanged(answer: Flips) -> list[Line]:

@@ -591,7 +591,6 @@ def test_where_a_toss_up_begins_is_said_where_nobody_else_gets_in_front() -> Non
     """It said of 12 and more group rounds that no input followed puts another in front, and no more."""
     found = planner.flip("examples/phones.toml", parameter=["P"])
     said = " ".join(str(found).split())
-    assert "derive them anew" not in said  # which P does not
     [at] = (int(one) for one in re.findall(r"P (?:=|of) (\d+) [^.]* it a toss-up\.", said))
     assert re.search(rf"(>=|from) {at} .*?toss-up with Star-Ring, {at // 2}x away", said)
     assert found.target is not None
@@ -1227,14 +1226,19 @@ def test_sharing_that_a_preset_says_is_shown_where_another_tie_decides_beyond_it
 
 
 @pytest.mark.usefixtures("untossed")
-def test_it_says_where_an_option_moves_the_deviations_too() -> None:
+@pytest.mark.parametrize(("G", "M"), [(12, 3), (3, 25), (40, 2), (1, 25), (12, 1)])
+def test_deviations_of_drawn_labels_follow_the_groups_as_with_the_option(G: int, M: int) -> None:
     """A change at M = 3 was not that of `--M 3`, which made zeta smaller and delta larger."""
-    given = {"heterogeneity": "dirichlet:intra=0.1,inter=1", "rounds": 500, "details": False}
-    many, few = (planner.recommend(groups=12, clients_per_group=M, **given).scenario for M in (25, 3))
-    assert few["zeta"].value < many["zeta"].value and few["delta"].value > many["delta"].value
-    found = planner.flip("examples/phones.toml", parameter=["M"])
-    assert "Data       zeta and delta stay where G or M moves; --G and --M derive them anew" in str(found)
-    assert "derive them anew" not in str(planner.flip("examples/hospitals.toml", parameter=["M"]))
+    given = {"H": "dirichlet:intra=0.1,inter=1", "metric": "loss", "predictor": "spectrum"}
+    now, there = (ask(scenario(G=g, M=m, R=500, **given)) for g, m in ((12, 25), (G, M)))
+    each = inputs(now, "time")
+    moved = each["M"].apply(each["G"].apply(Perturbed(now), G), np.array([M]))
+    assert {name: float(np.squeeze(moved.values[name])) for name in ("zeta", "delta")} == pytest.approx(
+        {name: there.values[name] for name in ("zeta", "delta")}, rel=1e-12
+    )
+    aim = float(now.goal())  # of the fleet as it is
+    typed = ask(scenario(G=G, M=M, target=aim, **given))
+    assert {t: float(n) for t, (n,) in moved.rounds().items()} == pytest.approx(typed.rounds(), rel=1e-9)
 
 
 @pytest.mark.usefixtures("untossed")
