@@ -42,6 +42,7 @@ PLANS_DEAR = 400  # the same where each costs more than a bound's formula, or ra
 PASSES = 8  # of ever finer grids, where there are more plans
 LEADERS = 3  # divisions in which those are made
 SAVED = 0.02  # by what no run had as many local steps for: less is not pointed at
+NEARER = 0.8  # of a runner-up's ratio: what a rival saves by counts of its own, from which on it is said
 SIZES, DRAWN = (tuple(getattr(tier, name) for tier in tier_symbols(2)) for name in ("size", "drawn"))
 Integers = NDArray[np.int64]
 Spans = Mapping[str, tuple[int, int]]
@@ -71,6 +72,7 @@ class _Search:
         self.most = [on_record(question) for question in self.questions]
         self.own: dict[tuple[int, str], _Plan] = {}
         self.along: dict[tuple[str, int], _Plan] = {}
+        self.totals: dict[tuple[int, str, tuple[int, ...]], float] = {}  # of every plan, by what it is of
         self.checked: dict[int, _Plan] = {}  # with no more local steps in a round than measured runs had, by division
         self.why = ["" for _ in divisions]
         self.looked: set[tuple[int, ...]] = set()
@@ -166,6 +168,7 @@ class _Search:
         if not math.isfinite(total):
             return
         plan = _Plan(float(total), rounds, topology, counts, division)
+        self.totals[division, topology, tuple(counts.values())] = plan.total
         if (division, topology) not in self.own or plan.total < self.own[division, topology].total:
             self.own[division, topology] = plan
         for value in counts.items():
@@ -206,18 +209,20 @@ class _Search:
         return min((found, *tied), key=lambda plan: math.prod(plan.counts.get(symbol, 1) for symbol in DRAWN))
 
     def tied(self, symbol: str, beside: _Plan | None = None) -> list[str]:
-        """The values of a count that tie for the best, each run of those looked at in words.
+        """The values of a count that tie for the best, or with those of a plan and its others, each run in words.
 
-        Those with the other counts of a plan, where one is given; none where one is best.
+        Of those looked at; none where one is alone.
         """
-        looked = [(n, one) for (letter, n), one in self.along.items() if letter == symbol]
+        plans = sorted((n, one.total) for (letter, n), one in self.along.items() if letter == symbol)
         if beside is not None:
-            looked = [(n, one) for n, one in looked if {**one.counts, symbol: 0} == {**beside.counts, symbol: 0}]
-        if not looked:
-            return []
-        plans = sorted((n, one.total) for n, one in looked)
-        near = min(total for _, total in plans) * (1 + self.scenarios[0].resolution)
-        runs = [[n for n, _ in run] for ties, run in itertools.groupby(plans, lambda one: one[1] <= near) if ties]
+            at, own = list(beside.counts).index(symbol), tuple(beside.counts.values())
+            alike = ((n, total) for (*of, n), total in self.totals.items() if of == [beside.division, beside.topology])
+            plans = sorted((n[at], total) for n, total in alike if n == (*own[:at], n[at], *own[at + 1 :]))
+        near, level = 1 + self.scenarios[0].resolution, min((total for _, total in plans), default=0.0)
+        if beside is not None and beside.total > level * near:  # what takes less is not taken, and does not tie with it
+            level = beside.total
+        close = itertools.groupby(plans, lambda one: level <= one[1] * near <= level * near * near)
+        runs = [[n for n, _ in run] for ties, run in close if ties]
         ends = [" to ".join(dict.fromkeys(f"{n:,}" for n in (run[0], run[-1]))) for run in runs]
         return ends if sum(map(len, runs)) > 1 else []
 
@@ -230,6 +235,18 @@ class _Search:
             for symbol, (low, high) in self.choices.items()
         }
         return replace(scenario, known={**scenario.known, **counts})
+
+    @property
+    def next(self) -> tuple[str, float] | None:
+        """The topology that is next where each has its own best counts, and its ratio; None where one ties with it."""
+        first = self.taken
+        own = {topology: plan for (division, topology), plan in self.own.items() if division == first.division}
+        same = self.questions[first.division].equivalent_topologies(first.topology)
+        others = {
+            topology: plan.total / first.total for topology, plan in own.items() if first.total and topology not in same
+        }
+        topology = min(others, key=others.__getitem__, default="")
+        return (topology, others[topology]) if others and others[topology] > 1 else None
 
     def counts(self, plan: _Plan) -> list[str]:
         """The counts that a plan has of those that are searched, in words."""
@@ -435,6 +452,8 @@ def _by_sharing(own: _Search, shared: _Search) -> Verdict:
         beside = [one for one in baselines(question) if one.question is not None]
         case = single(standing(question, scenario, scenario.objective), beside)
         said = f"{_chosen(found, short=True)}: {case.text}"
+        if (nearer := _next(case, found)) is not None:
+            said += f"; {title(nearer[0])} {times(nearer[1])} at its own counts"
         if (alone := _without_groups(case, scenario)) is not None:
             said = f"one tier, {alone.title.partition(',')[0]}; else {said}"
         cases.append(case.replaced(value=value, text=said))
@@ -453,9 +472,18 @@ def _with_counts(told: Verdict, found: _Search) -> str:
     scenario, counts = found.scenarios[found.taken.division], _chosen(found)
     if (alone := _without_groups(told, scenario)) is None:
         one = "That is one tier. " if scenario.grouping != "given" and scenario.number("G") == 1 else ""
-        return f"Take {counts}. {one}{told.text}"
+        nearer = _next(told, found)
+        own = nearer and f"At its own counts {title(nearer[0])} takes {times(nearer[1])} the {scenario.objective}."
+        return " ".join(filter(None, (f"Take {counts}. {one}{told.text}", own)))
     advice = without_servers(alone, scenario, scenario.objective)
     return f"{advice} Else take {counts}. {' '.join(told.text.replace(advice, '').split())}"
+
+
+def _next(told: Verdict, found: _Search) -> tuple[str, float] | None:
+    """The topology that is next with counts of its own, where it is clearly nearer than the runner-up of a verdict."""
+    nearer = found.next
+    far = told.ratio is not None and told.status == "best" and nearer is not None and nearer[1] < NEARER * told.ratio
+    return nearer if far else None
 
 
 def _one_each(*every: _Search | None) -> Iterator[str]:
@@ -520,7 +548,7 @@ def with_one_target(
         )
     whose = "one group" if groups == 1 else f"{groups} groups"
     shown = {**own, **{symbol: int(found[0].number(symbol)) for symbol in DRAWN if symbol in drawn}}
-    at = f", {', '.join(f'{symbol} = {n:,}' for symbol, n in shown.items())}" if shown else ""
+    at = f" at {', '.join(f'{symbol} = {n:,}' for symbol, n in shown.items())}" if shown else ""
     by_default: Origin = "default" if horizon.origin == "default" else "derived"  # of those that define the target
     change = {
         "target": Known(goal, "derived", note=f"what Star-Star in {whose} reaches in {horizon.value} rounds{at}"),

@@ -301,8 +301,10 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     told = any(one is not None and (one.low or 0.0) > 1 + scenario.resolution for one in tied.values())
     which += f", as {DOUBT}" * told
     toss_up = f"{title(chosen.topology)} is a toss-up for {aim} with {which}." if others else ""
-    if any((one.P, one.K) != (chosen.P, chosen.K) for one in tied):
-        toss_up += f" Each has its own K and {chosen.passes}; those of Next are {title(chosen.topology)}'s."
+    apart = ["K"] * any(one.K != chosen.K for one in tied) + [chosen.passes] * any(one.P != chosen.P for one in tied)
+    if apart:
+        whose = f"{'that' if len(apart) == 1 else 'those'} of {title(chosen.topology)}"
+        toss_up += f" {join(apart)} differ{'s' * (len(apart) == 1)}; Next has {whose}."
     alone = "" if wanted.topology is not None else _one_tier(search, chosen)
     then = {name: _undecided(answer.rows) if answer else () for name, answer in otherwise.items()}
     differ = {name: beyond for name, beyond in then.items() if beyond != own[:1]}  # else it is the advice all the same
@@ -730,7 +732,7 @@ def _defined(asked: Question) -> str:
     after, at = counted(int(asked.horizon or 0), "round"), f"K = {K:g}, {tuning.passes(asked)} = {P}"
     # accuracy is none to ask for
     goal = "" if asked.metric == "accuracy" else f" ({target_option(float(asked.goal()))})"
-    return f"what {title(asked.reference)} reaches in {after}, {at}{goal}"
+    return f"what {title(asked.reference)} reaches in {after} at {at}{goal}"
 
 
 def _rates(question: Question, chosen: Choice, among: Iterable[str]) -> Rates | None:

@@ -142,13 +142,13 @@ def two(number: float) -> str:
 
 
 def target_option(goal: float) -> str:
-    """Write a target that is to be typed, with six digits rounded up: as many rounds are needed, and no more.
+    """Write a target that is to be typed, with five digits rounded up, so that no more rounds are needed.
 
     >>> target_option(0.2426407), target_option(0.25)
-    ('--target 0.242641', '--target 0.25')
+    ('--target 0.24265', '--target 0.25')
     """
-    digits = Context(prec=6, rounding=ROUND_CEILING).create_decimal_from_float(goal * (1 - 1e-9))
-    return f"--target {float(digits):.6g}"
+    digits = Context(prec=5, rounding=ROUND_CEILING).create_decimal_from_float(goal * (1 - 1e-9))
+    return f"--target {float(digits):.5g}"
 
 
 def _end(number: float) -> str:

@@ -519,7 +519,9 @@ def _searched(answer: Recommendation, letter: str, rows: Sequence[Division]) -> 
         *numeric("zeta", "delta"),
         Column("topology"),
         *WHOLE,
+        Column(""),
     )
+    own = {key: answer.scenario[symbol].value for symbol, key in {"G": "groups", **counts}.items()}
     cells: tuple[tuple[Cell, ...], ...] = tuple(
         (
             "=" if row.tie == 1 else "",
@@ -532,6 +534,7 @@ def _searched(answer: Recommendation, letter: str, rows: Sequence[Division]) -> 
             row.rounds,
             row.time_seconds,
             row.traffic_bytes,
+            "<- taken" if all(getattr(row, key) == value for key, value in own.items()) else "",
         )
         for row in shown
     )

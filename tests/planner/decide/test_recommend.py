@@ -670,7 +670,7 @@ def test_a_target_as_it_is_printed_asks_the_same(rounds: int) -> None:
     typed = target_option(float(now.target.value)).partition(" ")[2]
     then = planner.recommend(**given, target=typed, details=False)
     assert then.verdict.best == now.verdict.best
-    assert [row.rounds for row in then.ranking] == [row.rounds for row in now.ranking]
+    assert [row.rounds for row in then.ranking] == pytest.approx([row.rounds for row in now.ranking], rel=5e-5)
     assert now.row("star-star").rounds == rounds
 
 

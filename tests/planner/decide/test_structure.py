@@ -871,3 +871,18 @@ def test_what_is_said_to_tie_with_what_is_taken_ties_with_it() -> None:
     given |= {"P": 1, "target": found.target.value, "details": False}
     took = [float(planner.recommend(**given, K=k).row("star-ring").time_seconds) for k in {int(K), *ends}]
     assert max(took) <= min(took) * 1.02  # the resolution, by questions of their own
+
+
+@pytest.mark.usefixtures("unflipped", "few_draws")
+def test_a_rival_that_is_nearer_with_counts_of_its_own_is_named_with_them() -> None:
+    """It said "11x faster than Star-Star" of Star-Star at P = 4, which takes half of that at P = 1."""
+    given: dict[str, Any] = {"G": 12, "M": 25, "heterogeneity": "dirichlet:intra=0.1,inter=1", "uplink": "20Mbit/s"}
+    given |= {"model_size": "45MB", "step_time": "0.2s", "link_sharing": "per-server"}
+    found = planner.recommend(**given, local_steps="9:10", group_rounds="1:4")
+    said, own = re.search(
+        r": ([\d.]+)x .* At its own counts Star-Star takes ([\d.]+)x the time\.", found.verdict.text
+    ).groups()
+    given |= {"target": found.target.value, "details": False}
+    each = [planner.recommend(**given, K=K, P=P) for K in (9, 10) for P in (1, 2, 3, 4)]
+    least, of_rings = (min(float(one.row(id_).time_seconds) for one in each) for id_ in ("star-star", "star-ring"))
+    assert float(own) == pytest.approx(least / of_rings, rel=0.05) and float(own) < 0.8 * float(said)

@@ -1328,7 +1328,7 @@ def test_the_case_of_shared_links_has_its_time_and_a_toss_up_says_whose_steps_ne
     assert float(said) == pytest.approx(minutes, rel=0.05)
     tossed = planner.tune("examples/hospitals.toml")
     steps = {(row.local_steps, row.group_rounds) for row in tossed.rows if row.toss_up or row.recommended}
-    whose = "Each has its own K and P; those of Next are Star-Ring's."
+    whose = "K differs; Next has that of Star-Ring."
     assert len(steps) > 1 and whose in tossed.verdict.text
     alike = planner.tune(**{**given, "heterogeneity": "both"}, link_sharing="per-server")
     assert {row.local_steps for row in alike.rows if row.toss_up} == {48}
