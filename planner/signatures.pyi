@@ -47,6 +47,7 @@ class Common(TypedDict, total=False):
     network: str | None
     sites: str | None
     access: str | None
+    bandwidth: str | None
     client_link: Literal['lan', 'datacenter', 'wifi', '5g', '4g', 'broadband', 'wan'] | None
     uplink: str | None
     downlink: str | None

@@ -15,20 +15,18 @@ def load(config: Path | None, options: Spoken) -> Scenario:
     table = read(config)[0].get("network") if config is not None else None
     written = {key: (f"network.{key}", table.get(key)) for key in SITED} if isinstance(table, dict) else {}
     written |= {key: options[f"network.{key}"] for key in SITED if f"network.{key}" in options}
-    said: dict[str, str] = {}
-    for key, (name, value) in written.items():
-        if value is None:
-            continue
-        if not isinstance(value, str) or not value.strip():
-            raise ScenarioError(f"{name}: {value!a:.40} names no file. Write it in quotes.")
-        said[key] = value
+    said = {key: value for key, (_, value) in written.items() if value is not None}
+    for key, value in said.items():
+        if key != "bandwidth" and (not isinstance(value, str) or not value.strip()):
+            raise ScenarioError(f"{written[key][0]}: {value!a:.40} names no file. Write it in quotes.")
     if not said:
         return without_network(config, options)
     if "source" not in said:
         name = written[next(iter(said))][0]
         raise ScenarioError(f"{name}: is of places of a network. Give --network geant, or a file.")
     from planner.families.sited import timed  # needs numpy, which reading a scenario does without
+    from planner.families.sited.question import Wanted
 
-    sites, access = (Path(said[key]) if key in said else None for key in SITED[1:])
+    sites, access = (Path(said[key]) if key in said else None for key in ("sites", "access"))
     left = {key: one for key, one in options.items() if key.removeprefix("network.") not in SITED}
-    return timed.asked(said["source"], sites, access, config, left)
+    return timed.asked(Wanted(said["source"], None, access, sites, bandwidth=said.get("bandwidth")), config, left)

@@ -183,7 +183,7 @@ class _Links:
             if self.filling.bandwidth is None:
                 refuse(
                     "the link has no bandwidth",
-                    "Write bandwidth_mbit; `hfl-plan network` fills in with --bandwidth 1Gbit/s",
+                    "Write bandwidth_mbit, or fill in with --bandwidth 1Gbit/s",
                 )
             bandwidth = self.filling.bandwidth
             self.filled["bandwidth"] += 1
@@ -286,7 +286,7 @@ def _read_cities(table: CsvTable, filling: Filling) -> Cities:
     if len(at) < 2:
         table.refuse("there are fewer than two places", "Write a line for each")
     if filling.bandwidth is None:
-        way = "--bandwidth 100Mbit/s of `hfl-plan network place`, or a list of links a,b,latency_ms,bandwidth_mbit"
+        way = "--bandwidth 100Mbit/s, or a list of links a,b,latency_ms,bandwidth_mbit"
         table.refuse("coordinates say no bandwidth", f"Give that of every pair: {way}")
     model = filling.model or LATENCY
     access = np.array(rates)

@@ -600,6 +600,7 @@ FIELDS: Final = (
         "--network"),
     Field("network.sites", LINE, "CSV client,group,node,samples,step_time: places of the clients", "", "--sites"),
     Field("network.access", LINE, "CSV node,up_mbit,down_mbit: access of places; else --uplink", "", "--access"),
+    Field("network.bandwidth", RATE, "bandwidth of links of a network without one: 1Gbit/s", "", "--bandwidth"),
     *_link("network.client_link", "clients", "broadband", preset="--client-link", up="--uplink", down="--downlink",
          latency="--latency", sharing="--link-sharing", hop="--hop", payload="--payload"),
     *_link("network.server_link", "group servers", "wan", preset="--server-link", up="--server-uplink",

@@ -23,7 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-SITED = ("source", "sites", "access")  # keys of ``[network]`` that place clients on one
+SITED = ("source", "sites", "access", "bandwidth")  # keys of ``[network]`` that place clients on one
 TARGETS = {"problem.target", "problem.target_loss", "problem.target_accuracy"}
 OF_TITLES = ("fleet.list", *(f"fleet.{key}" for key in COUNTS))  # what a title may be about
 DEFINES_ONE = "problem.rounds"  # where there is no other target
@@ -69,7 +69,7 @@ def load(file: Path | None = None, options: Spoken | None = None, *, sited: bool
         if there and not sited:
             raise ScenarioError(
                 f"{name(there[0])}: rounds on a network are timed by recommend, flip and tune. Leave the network out "
-                "here, with its sites and access; `hfl-plan export` takes what those choose with --topology."
+                "here, with all that is said of it; `hfl-plan export` takes what those choose with --topology."
             )
     _take_clients_alone(table, name)
     other_sizes = not sited and "title" not in said and (_sized(said) or any(key in said for key in OF_TITLES))

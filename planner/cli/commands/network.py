@@ -91,10 +91,10 @@ def network(  # reason: one parameter for every option
         if layout is not None:
             atomic.write(layout, answers.layout_as_csv(question, trees[0]), asked.force, "--layout")
             words = {"--network": source, "--sites": layout, "--config": said.config, "--access": access}
-            words |= {"--uplink": up, "--downlink": down, **dict(said.options.values())}
+            words |= {"--uplink": up, "--downlink": down, "--bandwidth": bandwidth, **dict(said.options.values())}
             given = (word for one in words.items() if one[1] is not None for word in map(str, one))
             following = shlex.join(["hfl-plan", "recommend", *given])
-            if not question.grouped or any((bandwidth, bandwidths, latency_model, fill, routing != "direct")):
+            if not question.grouped or any((bandwidths, latency_model, fill, routing != "direct")):
                 following = ""  # recommend takes trees of groups, and links as they are listed
         document = answers.places(question, trees, following)
     elif section == "order":

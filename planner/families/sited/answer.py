@@ -14,10 +14,11 @@ from planner.data import grouping, grouping_rules
 from planner.data.label_counts import read_counts
 from planner.decide.regrouping import Grouped, Kind
 from planner.decide.single_tier import SINGLE, single_tier
-from planner.decide.verdict import is_close
+from planner.decide.verdict import is_close, standing
 from planner.errors import NoAnswerError, ScenarioError
 from planner.families.hsl.model import Learning, reached_by_server, rounds_of_gossip
 from planner.families.sited.question import Question, framed
+from planner.families.sited.timed import timed
 from planner.io.answers import Waiting, Without
 from planner.io.progress import progress
 from planner.io.wording import title
@@ -28,7 +29,7 @@ from planner.network.sites import Sites
 from planner.network.tours import tour_length
 from planner.network.trees import PASSES, Layout, ring_order, round_of
 from planner.network.underlay import Indices
-from planner.predict.question import ceil_rounds
+from planner.predict.question import ask, ceil_rounds, with_default_order
 from planner.scenario.resolve import Spoken
 
 MOST_NODES: Final = 200  # of overlays: their spectra and trees take n^3 and more
@@ -83,16 +84,26 @@ def trees(question: Question) -> list[Tree]:
     return sorted(found, key=lambda one: one.total)
 
 
+def close(question: Question, first: Tree, other: Tree) -> bool:
+    """Whether a tree ties with one that takes less, within the resolution or the error of two predictions."""
+    patterns = {*first.patterns, *other.patterns}
+    one = not any(PASSES[pattern].ordered for pattern in patterns) and first.rounds == other.rounds
+    return is_close(question.asked, other.total / first.total, question.scenario.resolution, one=one)
+
+
 def undecided(question: Question, found: Sequence[Tree]) -> list[Tree]:
-    """The first of some trees, and those that predictions of rounds cannot tell from it."""
-    first = found[0]
+    """The first of some trees, and those that predictions of rounds cannot tell from it.
 
-    def close(other: Tree) -> bool:
-        patterns = {*first.patterns, *other.patterns}
-        one = not any(PASSES[pattern].ordered for pattern in patterns) and first.rounds == other.rounds
-        return is_close(question.asked, other.total / first.total, question.scenario.resolution, one=one)
-
-    return [one for one in found if one is first or close(one)]
+    Trees with groups tie with the best of these as `recommend` judges them; that and one tier, where they are `close`.
+    """
+    level = [one for one in found if one is found[0] or close(question, found[0], one)]
+    grouped = {"-".join(one.patterns): one for one in found if len(one.patterns) == 2}
+    if len(grouped) < 2:
+        return level
+    scenario = timed(question, {one.patterns: one.best.layout for one in grouped.values()})
+    told = standing(ask(with_default_order(scenario)), scenario, "time").undecided(grouped)
+    ties = told if grouped[told[0]] in level else ()
+    return [one for one in found if ("-".join(one.patterns) in ties if len(one.patterns) == 2 else one in level)]
 
 
 def fleet_of(question: Question, patterns: tuple[str, ...]) -> Sites:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -43,6 +44,7 @@ class Timing:
     """Times rounds of a fleet on a network at the best placement for the scenario's model and steps."""
 
     question: Question  # the fleet, with the servers that are kept
+    placed: Mapping[tuple[str, ...], Layout] = field(default_factory=dict)  # of trees, by patterns, where it is known
     _trees: dict[tuple[tuple[str, ...], int], tuple[tuple[_Pass, ...], Layout]] = field(default_factory=dict)
 
     def __call__(self, topology: Topology, K: int, compute: Compute, model_bytes: float) -> float:
@@ -73,7 +75,7 @@ class Timing:
         if (patterns, passes) not in self._trees:
             question = self.question
             fleet = question.sites if len(patterns) == 2 else question.sites.together()
-            layout = best_layout(
+            layout = self.placed.get(patterns) or best_layout(
                 fleet, question.transfers, patterns, passes, server=question.server,
                 group_servers=question.group_servers if len(patterns) == 2 else None, seed=question.scenario.seed,
             ).layout  # fmt: skip
@@ -112,7 +114,7 @@ def on_network(question: Question) -> Scenario:
     """
     if not question.grouped:
         raise ScenarioError("--sites: the fleet has no groups. Add the column group, or ask `hfl-plan network place`.")
-    scenario, network = question.scenario, question.network
+    scenario = question.scenario
     for fact, is_there in {  # what a round hop by hop takes no account of
         "availability": scenario.availability is not None,
         "groups or clients drawn each round": scenario.partial,
@@ -122,6 +124,12 @@ def on_network(question: Question) -> Scenario:
             raise ScenarioError(
                 f"--network: rounds on a network take no account of {fact}. Leave one of the two out.", code="E002"
             )
+    return timed(question)
+
+
+def timed(question: Question, placed: Mapping[tuple[str, ...], Layout] | None = None) -> Scenario:
+    """Return the scenario with rounds as on the network, of trees as ``placed`` where that is known."""
+    scenario, network = question.scenario, question.network
     up, down = (float(np.median(getattr(network, way)[question.sites.at])) for way in ("up", "down"))
     link = Link(min(up, 1e21), min(down, 1e21), hop="direct")
     there = [name for name in scenario.known if name.startswith(("client_link", "server_link"))]
@@ -131,7 +139,7 @@ def on_network(question: Question) -> Scenario:
     if up == down == np.inf:
         known["access"] = Known("unlimited", "default", note="--uplink, --downlink")
     return replace(
-        scenario, network=Network((link, link), timer=Timing(question)), known=known,
+        scenario, network=Network((link, link), timer=Timing(question, placed or {})), known=known,
         warnings=(
             *(said for said in scenario.warnings if not said.startswith("Time and traffic stand on")),
             *question.simplified,
@@ -139,17 +147,17 @@ def on_network(question: Question) -> Scenario:
     )  # fmt: skip
 
 
-def asked(network: str, sites: Path | None, access: Path | None, config: Path | None, said: Spoken) -> Scenario:
+def asked(wanted: Wanted, config: Path | None, said: Spoken) -> Scenario:
     """Read a scenario on a network."""
     listed = said["fleet.list"][0] if "fleet.list" in said else ""
-    if sites is None:
+    if wanted.fleet is None:
         way = "--sites FILE with client,group,node"
         if listed:
             way = f"the list as --sites in place of {listed}, with the place of each client in a column node"
         raise ScenarioError(f"--network: the places of clients are missing. Give {way}.", code="E003")
     if listed:
         raise ScenarioError(f"{listed}: --sites lists the clients. Leave {listed} out.", code="E002")
-    return on_network(pose(Wanted(network, access=access, fleet=sites), config, said))
+    return on_network(pose(wanted, config, said))
 
 
 def waited(scenario: Scenario, topology: str) -> tuple[list[Waiting], list[Without], Layout]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from planner.decide.explain import known_values
-from planner.families.sited.answer import Grouping, Ordered, Plan, Tree, Waits, undecided
+from planner.families.sited.answer import Grouping, Ordered, Plan, Tree, Waits, close, undecided
 from planner.families.sited.question import USED, Question
 from planner.io.csv_rows import csv_text
 from planner.io.listings import Listing, listing
@@ -254,7 +254,7 @@ def groupings(question: Question, found: list[Grouping]) -> Listing:
     said = f"New groups take {percent(gain)} off the time to the target, with {best.best.title}."
     if best is present or gain < 0.01:
         said = f"Not worth regrouping: {present.best.title} in the present groups is as fast as any."
-    elif len(undecided(question, [best.best, present.best])) > 1:
+    elif close(question, best.best, present.best):
         said = f"Toss-up of new and present groups: {said[0].lower()}{said[1:-1]}, less than predictions can tell."
     columns = (
         Column("groups"), Column("delta^2", "number"), Column("topology"), Column("round", "duration"),

@@ -123,6 +123,29 @@ def test_what_a_network_needs_is_asked_for(plan, tmp_path: Path) -> None:
         assert says in err
 
 
+def test_links_without_a_bandwidth_are_filled_in_as_by_the_command_of_places(plan, tmp_path: Path) -> None:
+    """`network place --bandwidth` priced a network that `recommend --network` refused."""
+    bare, whole, sites, config = (tmp_path / name for name in ("bare.csv", "whole.csv", "sites.csv", "c.toml"))
+    bare.write_text("a,b,latency_ms\nA,B,5\nB,C,6\nC,D,3\n")
+    whole.write_text("a,b,latency_ms,bandwidth_mbit\nA,B,5,100\nB,C,6,100\nC,D,3,100\n")
+    sites.write_text("client,group,node\n" + "".join(f"c{i},g{i // 2},{'ABCD'[i]}\n" for i in range(4)))
+    code, _, err = plan("recommend", "--network", str(bare), "--sites", str(sites))
+    assert code == 2 and "help: Write bandwidth_mbit, or fill in with --bandwidth 1Gbit/s" in err
+    config.write_text(f'[network]\nsource = "{bare}"\nsites = "{sites}"\nbandwidth = "100Mbit/s"\n')
+    said = ((config, {}), (None, {"network": str(bare), "bandwidth": "100Mbit/s"}), (None, {"network": str(whole)}))
+    found = [
+        planner.recommend(file, details=False, **(words and {**words, "sites": str(sites)})).rows
+        for file, words in said
+    ]
+    assert found[0] == found[1] == found[2]
+    words = ("--fleet", str(sites), "--bandwidth", "100Mbit/s", "--layout", str(tmp_path / "placed.csv"))
+    code, out, _ = plan("network", "place", str(bare), *words, "--json")
+    assert json.loads(out)["next"][0]["argv"][-2:] == ["--bandwidth", "100Mbit/s"]
+    assert plan(*json.loads(out)["next"][0]["argv"][1:], "--set", "plan.draws=0", "-q")[0] == 0
+    code, _, err = plan("recommend", "-G", "2", "-M", "2", "--bandwidth", "1Gbit/s")
+    assert code == 2 and "--bandwidth: is of places of a network" in err
+
+
 def test_a_scenario_file_can_name_the_network(plan, tmp_path: Path) -> None:
     file = tmp_path / "on_geant.toml"
     said = f'[network]\nsource = "geant"\nsites = "{SITES}"\n[network.client_link]\nup = "100Mbit/s"\n'
