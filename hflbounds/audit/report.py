@@ -35,7 +35,7 @@ class Row:
         verdict: what was found of that claim; ``note`` for a caution that claims nothing.
         detail: how it is known, with the constant or the witness.
         as_recorded: whether the catalogue says the same.
-        erratum: id of the erratum behind a claim that fails.
+        erratum: id of the erratum behind a claim that fails, or that marks a bound which holds where it was checked.
     """
 
     kind: Kind
@@ -186,7 +186,14 @@ def _of_bounds(bounds: Sequence[Bound]) -> Iterator[Row]:
             "fails" if failures else "holds",
             detail,
             not failures,
+            None if bound is None else _marked(bound),
         )
+
+
+def _marked(bound: Bound) -> str | None:
+    """The erratum that says that a bound is wrong as printed, or that it cannot pass a check; None where none does."""
+    refuted = [one.id for one in bound.errata if one.gravity == "refuted"] if bound.status == "refuted" else []
+    return next(iter([*refuted, *(bound.breaks.values() if bound.status != "own" else ())]), None)
 
 
 def _number(value: float | str) -> str:

@@ -130,7 +130,8 @@ def brief(
     details, more = [*sections], []
     if isinstance(body, Table):
         left, body = len(body.rows) - ROWS, replace(body, indent=2, apart=False)
-        more = [("More", f"{left} more rows: --explain rows")] * (left > 0)
+        full = [f"{left} more rows"] * (left > 0) + ["cut cells in full"] * (whole is not None)
+        more = [("More", f"{' and '.join(full)}: --explain rows")] * bool(full)
         details.insert(0, Section("rows", kind, (body if whole is None else replace(whole, indent=2, apart=False),)))
         body = [replace(body, rows=body.rows[:ROWS])]
     details.append(Section.said(WARNINGS, "Warnings", (one.text for one in answer.warnings)))

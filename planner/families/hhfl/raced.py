@@ -22,11 +22,10 @@ from planner.families.raced import at_home, rows_of
 from planner.families.scenario import load
 from planner.io.text import one_of
 from planner.predict.predictors.piloted import NORMAL, Piloted
-from planner.predict.question import Question, ask, with_default_order
+from planner.predict.question import Question, ask, ceil_rounds, with_default_order
 from planner.scenario.resolve import Scenario, Spoken
 
 HFL, HHFL = "star-star", "hhfl"  # in a pilot
-ROUNDING = 1e-9  # of rounds that are whole but for it
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +38,8 @@ class Raced:
     regrouped: bool  # whether these are other homes than those of the coverage, which are asked about without a pilot
     cost: Airtime
     objective: Objective
-    rounds: Mapping[str, int]  # of HFL and of HHFL, whole as they are run
+    parts: Mapping[str, float]  # rounds of HFL and of HHFL, as the race measured them
+    rounds: Mapping[str, int]  # the same, whole as they are run
     # whole rounds of HFL over those of HHFL, and the ends of an 80 % interval over seeds, which holds it in parts too
     gain: tuple[float, float, float]
     break_even: Mapping[Objective, float]  # cost of a round of HHFL in rounds of HFL, by every objective
@@ -89,7 +89,7 @@ def solve(coverage: str, config: Path | None, said: Spoken, *, upload: str, obje
     if hhfl is None or not math.isfinite(hhfl):
         raise NoAnswerError("--pilot: HHFL came no nearer to the target in it. Run `hfl-plan pilot` with more rounds.")
     seeds = math.exp(NORMAL * cast(Piloted, question.predictor).spread(HHFL, hfl))
-    rounds = {"hfl": math.ceil(hfl - ROUNDING), "hhfl": math.ceil(hhfl - ROUNDING)}
+    rounds = {"hfl": ceil_rounds(hfl), "hhfl": ceil_rounds(hhfl)}
     least, most = sorted((hfl / hhfl, whole := rounds["hfl"] / rounds["hhfl"]))
     return Raced(
         scenario=scenario,
@@ -98,6 +98,7 @@ def solve(coverage: str, config: Path | None, said: Spoken, *, upload: str, obje
         regrouped=regrouped,
         cost=cost,
         objective=cast(Objective, objective),
+        parts={"hfl": hfl, "hhfl": hhfl},
         rounds=rounds,
         gain=(whole, least / seeds, most * seeds),
         break_even=cost.break_even(layout, E, Ge),

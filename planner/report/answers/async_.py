@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,10 +19,10 @@ from planner.io.answers import Evidence, NextStep, Quantity, Told, Verdict
 from planner.io.parts import field
 from planner.io.wording import counted, join, join_with_limit, percent, times
 from planner.predict.evidence.claims import verdicts
-from planner.report.document import COLUMNS, Column, Document, Table, numeric
+from planner.report.document import Column, Document, Table, numeric
 from planner.report.families import CLOCK, Method, amounts, guess, parts, target
 from planner.report.page import cell, count, duration, told
-from planner.report.render.table import LINES, render
+from planner.report.render.table import first_that_fits
 from planner.scenario.fields import FIELDS
 from planner.scenario.sections import LINK, warnings_where_used
 from planner.scenario.units import format_duration, format_size
@@ -40,7 +41,7 @@ PAPERS_ALPHA = 2.0  # the largest that xie2024 recommends, Appendix H; erratum x
 BOUNDED, RUN = 2, 16  # regions of the runs that judge the bound, and most regions of any: validation/claims/hga_*.py
 FAR_APART = 3.0  # slowest region over fastest from which on the race of docs/asynchrony.md, by time, is named
 RATIO = 8.0  # slowest region over fastest in that race
-RACE_FIRST = "Race FedBuff ({means}) and FedAsync (each model mixed in) first: "
+RACE_FIRST = "Race FedBuff ({means}) and FedAsync (each model mixed in) first (--systems hga): "
 RACED = "with a region 8x as slow{here} they took 0.19x to {most}x the time of waiting in one race."
 SLOWEST = (0.38, 0.55)  # there: FedAsync, and a buffer of three quarters of the regions, as from 4 regions on
 ALIKE = "Regions are equally fast: not waiting gains nothing."
@@ -123,7 +124,7 @@ def _next(found: Answer) -> Iterator[NextStep]:
             ratio = f"{max(found.times) / min(found.times):.3g}"
         speeds = ("--slowdowns", each) if ratio is None else ("--speed-ratio", ratio)
         race = ("hfl-plan", "pilot", "HOOK.py", "--systems", "trees,hga", *speeds, *missing)
-        yield NextStep(argv=race, why="measures servers that do not wait, which the bound does not cover")
+        yield NextStep(argv=race, why="races FedBuff, FedAsync and others, which the bound does not cover")
     late = (b for b in found.buffers if b.seconds is not None and b.pace.delay_most > LATE)
     if found.settings.max_staleness is None and any(late):  # else no guarantee hangs on it
         yield NextStep(argv=("...", "--max-staleness", f"{LATE}"), why="the buffer with the most updates per second")
@@ -214,7 +215,7 @@ def _of_other_rules(found: Answer) -> tuple[float | None, str]:
         return None, (
             f"Your {elsewhere} Race at these speeds too."
             if elsewhere
-            else "It covers no FedBuff or FedAsync, which may be faster: race them."
+            else "It covers no FedBuff or FedAsync, which may be faster: race them (--systems hga)."
         )
     buffers = some_buffers(found.regions)
     sizes, most = join([str(one) for one in buffers], "or"), SLOWEST[len(buffers) > 2]
@@ -269,12 +270,11 @@ def _not_raced(best: Clocked, same: Sequence[Clocked]) -> tuple[str, str]:
 
 
 def document(answer: Asynchronous) -> Document:
-    """Lay the answer out, with a row less where the page has too many lines."""
-    page = _laid(answer, SHOWN)
-    return page if render(page, width=COLUMNS, color=False).count("\n") <= LINES else _laid(answer, SHOWN - 1)
+    """Lay the answer out, with a row less where the page has too many lines, and then in fewer words."""
+    return first_that_fits(_laid(answer, *how) for how in product((SHOWN, SHOWN - 1), (False, True)))
 
 
-def _laid(answer: Asynchronous, most: int) -> Document:
+def _laid(answer: Asynchronous, most: int, short: bool) -> Document:
     shown = list(answer.rows)
     if len(shown) > most + 1:  # as many lines as with a line that says how many are left out
         far, best = math.inf, [row.buffer for row in shown if row.best_by_bound]
@@ -296,16 +296,21 @@ def _laid(answer: Asynchronous, most: int) -> Document:
         )
         for row in shown
     )
-    names = ("time per step", f"{'largest' if limited else 'mean'} staleness", "steps", "time")
+    measured = answer.asynchronous["measured"]
+    time = "time by bound" if measured else "time"
+    names = ("time per step", f"{'largest' if limited else 'mean'} staleness", "steps", time)
     table = Table((Column("buffer"), *numeric(*names), Column("")), rows)
     left = len(answer.rows) - len(shown)
     facts = [("Buffers", f"{left} more: --explain buffers")] * (left > 0)
+    if measured:
+        said = (f"{one['title']}: ~{duration(one['seconds'])}" for one in (measured[0], measured[-1]))
+        facts.append(("Measured", f"to the target in your pilot, {'; '.join(said)}"))
     if source := (given := answer.asynchronous["region_times"])["source"]:
         facts.append(("Regions", _regions(given["seconds"], source)))
     if (apart := answer.asynchronous["race_first_from"]) and (status := answer.verdict.status) != "unreachable":
         below, turns = ("below", "the bound decides") if status == "race-first" else ("above", "race first")
         facts.append(("Changes", f"slowest region {below} {times(apart)} -> {turns}"))
-    return told(answer, table, kind="Buffers for slow regions", facts=facts, short=len(shown) > most)
+    return told(answer, table, kind="Buffers for slow regions", facts=facts, short=short or len(shown) > most)
 
 
 def _data(answer: Answer) -> dict[str, Any]:
@@ -322,6 +327,7 @@ def _data(answer: Answer) -> dict[str, Any]:
         },
         "constants": constants(question),
         "theorem": THEOREM,
+        "measured": list(_measured(answer)),
         "max_staleness": settings.max_staleness,
         "buffers": [_buffer(buffer) for buffer in answer.buffers],
         "recommended_by_theorem": None if answer.proved is None else answer.proved.size,
@@ -336,6 +342,20 @@ def _data(answer: Answer) -> dict[str, Any]:
         "named_buffers": _named(answer),
         "printed_theorem": _printed(answer),
     }
+
+
+def _measured(answer: Answer) -> Iterator[dict[str, Any]]:
+    """What servers took in a pilot at these speeds, the fastest first; the one that waits last."""
+    raced = _of_the_pilot(answer)
+    if raced is None or _of_other_rules(answer)[0] is None:
+        return
+    known = sorted(answer.raced, key=lambda one: (one.waits, one.tasks))
+    each = answer.times[0] / raced[2].question.slowdowns[0]  # of a task of slowdown 1
+    yield from (
+        {"id": one.id, "title": one.title, "buffer": one.buffer, "seconds": one.tasks * each}
+        for one in known
+        if 0 < one.tasks < math.inf
+    )
 
 
 def _named(answer: Answer) -> list[int]:

@@ -52,7 +52,9 @@ def _document(found: list[ledger.Row], shown: list[ledger.Row]) -> Listing:
     tally = ledger.tally(found)
     wrong = sum(not row.as_recorded for row in found)
     of = {verdict: sum(counts.get(verdict, 0) for counts in tally.values()) for verdict in VERDICTS.values()}
-    told = f"{of['holds']} hold, {of['holds up to a constant']} up to a constant, {of['fails']} fail, "
+    marked = sum(row.erratum is not None for row in found if row.verdict == "holds")
+    only = f" ({marked} only where checked: see their errata)" * (marked > 0)
+    told = f"{of['holds']} hold{only}, {of['holds up to a constant']} up to a constant, {of['fails']} fail, "
     told += f"{of['cannot tell']} unknown, {of['note']} notes"
     verdict = f"{len(found) - wrong} of {len(found)} rows come out as recorded: {told}."
     if wrong:
@@ -61,7 +63,7 @@ def _document(found: list[ledger.Row], shown: list[ledger.Row]) -> Listing:
     every = [{"kind": row.kind, "paper": row.paper} | asdict(row) for row in shown]
     answer = listing("audit", verdict, own, every)
     rows = sorted(shown, key=lambda row: row.as_recorded)
-    cells = tuple((row.id, row.verdict + ("" if row.as_recorded else "  NOT AS RECORDED")) for row in rows)
+    cells = tuple((row.id, _found(row) + ("" if row.as_recorded else "  NOT AS RECORDED")) for row in rows)
     sections = (
         Section.said(kind, title, (_sentence(row) for row in shown if row.kind == kind))
         for kind, title in TITLES.items()
@@ -71,9 +73,15 @@ def _document(found: list[ledger.Row], shown: list[ledger.Row]) -> Listing:
     return brief(answer, table, facts=facts, sections=sections, kind="Audit")
 
 
+def _found(row: ledger.Row) -> str:
+    """The verdict; of what passes the checks though an erratum says that it is wrong as printed, which."""
+    marked = row.verdict == "holds" and row.erratum is not None
+    return row.verdict + f" where checked; as printed: see {row.erratum}" * marked
+
+
 def _sentence(row: ledger.Row) -> str:
     detail = f" {_plain(row.detail)}" if row.verdict != "holds" or not row.as_recorded else ""
-    return f"{row.id}, {row.verdict}: {_plain(f'{row.place}: {row.claim}')}.{detail}"
+    return f"{row.id}, {_found(row)}: {_plain(f'{row.place}: {row.claim}')}.{detail}"
 
 
 def _plain(words: str) -> str:

@@ -24,6 +24,7 @@ from planner.predict.evidence.claims import evidence
 from planner.report.document import Column, Document, Table, numeric
 from planner.report.families import CLOCK, Method, amounts, parts, target
 from planner.report.page import AMOUNTS, cell, change, duration, told
+from planner.report.render.table import first_that_fits
 
 SHOWN = 6  # links that are listed in text
 LONGEST = 30  # letters of a coverage that a command is given
@@ -144,12 +145,8 @@ def _next(found: Answer) -> Iterator[NextStep]:
     elif known["mu"].origin == "default":
         why, asked = "How curved are the losses at least?", ("--strong-convexity", "NUMBER")
     race = list(_race(found.question, (*predicted, found.best)[0]))
-    if predicted:
-        yield from race[:1] if asked else race  # the page of what is written names the race, at what is answered
-    if asked:
-        yield NextStep(argv=asked, why=why, asks=True)
-    if not predicted:
-        yield from race
+    ask = [NextStep(argv=asked, why=why, asks=True)] * bool(asked)
+    yield from [*race, *ask] if predicted else [*ask, *race]
 
 
 def _race(question: Question, best: Best) -> Iterator[NextStep]:
@@ -157,7 +154,7 @@ def _race(question: Question, best: Best) -> Iterator[NextStep]:
     layout = best.weighed.layout
     if best.dropped or (_mixed(question) and np.array_equal(layout.links, best.kept.layout.links)):
         objective = ("--objective", best.objective) if best.objective != question.objective else ()
-        yield NextStep(argv=("...", *objective, "--output", KEPT), why="writes the links to keep, server by server")
+        yield NextStep(argv=("...", *objective, "--output", KEPT), why="writes the links that the race takes")
         layout = replace(layout, source=KEPT)
     yield raced(layout, question.task.E, question.task.Ge)
 
@@ -255,7 +252,10 @@ def document(answer: Overlap) -> Document:
     if share is not None and UNSURE < share < 1 - UNSURE:
         said += f"; above it in {_share(share)} of drawn assumptions"
     facts = [("Break-even", said), *[("Measured", measured)] * (measured is not None)]
-    return told(answer, Table(columns, rows), kind="Overlapping servers", facts=facts)
+    table = Table(columns, rows)
+    return first_that_fits(
+        told(answer, table, kind="Overlapping servers", facts=facts, short=short) for short in (False, True)
+    )
 
 
 def _cells(answer: Overlap, row: Attached) -> Iterator[str]:

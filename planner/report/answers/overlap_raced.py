@@ -69,6 +69,9 @@ def _run_as(found: Raced) -> Iterator[str]:
     """Say where homes are others than without the pilot, and what else may take less."""
     if found.steps[1] > 1:
         yield "HFL with Ge = 1, which may take less, did not race: this page without --pilot weighs it."
+    for id_, rounds in found.parts.items():
+        if found.rounds[id_] > rounds * (1 + found.scenario.resolution):
+            yield f"The {rounds:.3g} rounds of {id_.upper()} are run as {found.rounds[id_]}."
     if found.regrouped:
         yield "Homes are the pilot's groups; without it, others."
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from test_cli import run
 
+from hflbounds import catalogue
 from hflbounds.audit import report
 
 
@@ -33,6 +34,23 @@ def test_the_table_shows_what_was_asked_for(
     assert (code, err) == (0, "")
     assert "devos2023.el-local " in out
     assert "zhou2026" not in out
+
+
+def test_a_bound_that_an_erratum_marks_does_not_simply_hold(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """zhou2025.D2 refutes Theorem 1 of star-star as printed, and its row said "holds"."""
+    words = ("audit", "--paper", "zhou2025", "--only", "holds")
+    code, out, _ = run(*words, "--explain", "bound", capsys=capsys, monkeypatch=monkeypatch)
+    said = " ".join(out.split())
+    assert code == 0
+    assert "zhou2025.thm1.star-star, holds where checked; as printed: see zhou2025.D2:" in said
+    assert "zhou2025.thm1.star-ring, holds: Theorem 1" in said  # proved as printed
+    page = run(*words, capsys=capsys, monkeypatch=monkeypatch)[1]
+    ours = [bound for bound in catalogue().values() if bound.id.startswith("zhou2025.")]
+    assert sum(
+        bound.status == "refuted" for bound in ours
+    ) == 5 and "hold (6 only where checked: see their errata)" in " ".join(page.split())
 
 
 @pytest.mark.parametrize(

@@ -165,7 +165,8 @@ def test_a_server_that_waits_takes_as_many_tasks_as_the_tree_that_it_is(raced: t
 def test_async_says_what_the_pilot_measured_beside_the_bound(raced: tuple[Path, str]) -> None:
     """By the times that `recommend` has of the same servers; the verdict is what was measured, at speeds like these."""
     pilot = str(raced[0] / "hga.json")
-    times = {row.title: row.time_seconds for row in planner.recommend(pilot=pilot).rows if row.id in IDS}
+    times = {row.title: float(row.time_seconds) for row in planner.recommend(pilot=pilot).rows if row.id in IDS}
+    seconds = pytest.approx(dict(times))
     waiting = times.pop("Synchronous mean")
     best = min(times, key=lambda name: times[name])
     found = planner.async_(pilot=pilot, slowdowns="1,1.5,4")
@@ -175,6 +176,10 @@ def test_async_says_what_the_pilot_measured_beside_the_bound(raced: tuple[Path, 
     assert method == "FedBuff"  # which alone raced with two
     said += f"; with 1, {wording.times(times['FedBuff, buffer 1 of 3'] / waiting)}."
     assert ratio < 0.9
+    measured = found.asynchronous["measured"]  # the page had times of the bound alone
+    assert {one["title"]: one["seconds"] for one in measured} == seconds
+    assert (measured[0]["title"], measured[-1]["id"]) == (best, "synchronous")
+    assert "time by bound" in str(found) and "Measured  to the target in your pilot, FedBuff" in str(found)
     assert found.verdict.text.startswith(f"Do not wait: {said}")
     assert (found.verdict.status, found.verdict.best) == ("measured", ())
     assert found.verdict.ratio == pytest.approx(1 / ratio)
@@ -182,7 +187,9 @@ def test_async_says_what_the_pilot_measured_beside_the_bound(raced: tuple[Path, 
     assert list(dict.fromkeys(found.asynchronous["named_buffers"])) == [2, 1]  # which a page of many rows keeps
     assert not any("pilot" in one.argv for one in found.next)
     assert planner.async_(pilot=pilot).rows == found.rows  # at the pilot's speeds where nothing else is said
-    other = planner.async_(pilot=pilot, slowdowns="1,1,2").verdict
+    elsewhere = planner.async_(pilot=pilot, slowdowns="1,1,2")
+    assert elsewhere.asynchronous["measured"] == [] and "time by bound" not in str(elsewhere)
+    other = elsewhere.verdict
     assert other.text.startswith("By the bound, ") and other.status == "best"
     assert (
         f"raced regions that take 1, 1.5 and 4 times as long, which differ from these: there {method} with {buffer} "
@@ -191,7 +198,7 @@ def test_async_says_what_the_pilot_measured_beside_the_bound(raced: tuple[Path, 
     assert other.text.endswith("Race at these speeds too.")
     far = planner.async_(pilot=pilot, slowdowns="1,1,10")  # less was advised than without a pilot: to wait
     assert far.verdict.text.startswith("Race FedBuff (means of 1 or 2 updates) and FedAsync ")
-    assert " first: your pilot raced " in far.verdict.text
+    assert " first (--systems hga): your pilot raced " in far.verdict.text
     assert far.verdict.status == planner.async_(G=3, M=2, slowdowns="1,1,10").verdict.status == "race-first"
     assert any("pilot" in one.argv for one in far.next)
 

@@ -433,8 +433,8 @@ def test_a_staleness_has_its_kind_in_the_table_and_one_advice(plan) -> None:
     for most, wanted in (("3", "."), ("6", ". A buffer of 2 takes in more updates per second, but has no guarantee.")):
         out = " ".join(plan(*FIXED, "--max-staleness", most)[1].split())
         assert out.startswith(
-            "Race FedBuff (means of 1 or 2 updates) and FedAsync (each model mixed in) first: with a region 8x as "
-            "slow they took 0.19x to 0.38x the time of waiting in one race. "  # of 20 s: 3.8 s, and 7.5 s of FedAsync
+            "Race FedBuff (means of 1 or 2 updates) and FedAsync (each model mixed in) first (--systems hga): with a "
+            "region 8x as slow they took 0.19x to 0.38x the time of waiting in one race. "  # 3.8 and 7.5 s of 20 s
         )
         assert f"Until then, by HGA-FL's bound, wait for all 3 regions{wanted} Target:" in out
         assert "Next hfl-plan pilot HOOK.py --systems trees,hga --slowdowns 1,1.2,8" in out

@@ -1159,10 +1159,11 @@ def test_what_follows_writes_the_coverage_as_the_race_takes_it(plan, tmp_path: P
     words = ("overlap", str(path), "-H", "inter")
     page, steps = plan(*words)[1], json.loads(plan(*words, "--json")[1])["next"]
     assert plan(*words, "--quiet", "--output", str(kept))[0] == 0
-    writes, asked = (step["argv"] for step in steps)  # what decides is asked, and was left out for want of lines
+    writes, race, asked = (step["argv"] for step in steps)  # what decides is asked too
     assert (writes, asked[0]) == (["...", "--output", "kept.csv"], "--edge-rounds") and "Ask " in page
-    race = json.loads(plan(*words, "--edge-rounds", "5", "--strong-convexity", "1", "--json")[1])["next"][1]["argv"]
     assert race[race.index("--coverage") + 1] == "kept.csv"
+    assert "hfl-plan overlap ... --output kept.csv    hfl-plan pilot HOOK.py" in page  # which the verdict advises
+    assert page.count("\n") <= 25 and len(page.split()) <= 220
     assert (np.diff(read_layout(str(kept)).home) >= 0).all()
     assert "HHFL (all) " in page and "Ge: edge rounds, E: local steps" in page
     again = [step["argv"][0] for step in json.loads(plan("overlap", str(kept), *words[2:], "--json")[1])["next"]]
