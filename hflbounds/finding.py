@@ -137,7 +137,7 @@ def nearest(words: str) -> str:
 
 def is_without_convexity(bound: Bound) -> bool:
     """Whether it is a guarantee for losses that need not be convex."""
-    return bound.kind in ("theorem", "rate") and not any("convex" in assumed.id for assumed in bound.assumes)
+    return bound.kind in ("theorem", "rate") and not any(assumed.convex for assumed in bound.assumes)
 
 
 def alike(bound: Bound) -> tuple[Bound, ...]:

@@ -135,8 +135,8 @@ def _recommend(  # reason: a keyword for each option of the command
     Args:
         config: A scenario, a TOML file, or the tables of one.
         settings: Any key of a scenario: ``{"network.server_link.up": "1Gbit/s"}``.
-        details: Whether to work out what explains the order and says how sure it is. Without, ranking and ties are the
-            same, in a few milliseconds: for programs that ask often, such as a slider.
+        details: Whether to work out what explains the order and says how sure it is. Without, ranking, ties and
+            one tier beside them are the same, in a few milliseconds: for programs that ask often, such as a slider.
         coverage: Coverage, a file or a layout in words, to compare HHFL.
         edges: Models sent in a round, in total, to compare HSL.
         region_times: Task time of each group, ``10s,12s,80s``, to compare HGA-FL.

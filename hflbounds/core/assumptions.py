@@ -20,6 +20,7 @@ class Assumption:
         about: the ``problem`` (losses, noise, heterogeneity), or the ``protocol`` that is run on it; bounds for
             different protocols can be compared on one problem, and not the other way round.
         losses: the class of losses that it confines to, in words; empty where it is about something else.
+        convex: whether it has losses convex, or their sum.
     """
 
     id: str
@@ -27,6 +28,7 @@ class Assumption:
     introduces: tuple[Symbol, ...] = ()
     about: Literal["problem", "protocol"] = "problem"
     losses: str = ""
+    convex: bool = False
 
 
 SMOOTH = Assumption(
@@ -231,6 +233,7 @@ STRONGLY_CONVEX = Assumption(
     r"every client loss $F_i$ is $L$-smooth and $\mu$-strongly convex, and $F=\sum_ip_iF_i$",
     (q.L, q.mu),
     losses="smooth and strongly convex losses",
+    convex=True,
 )
 OPTIMA_APART = Assumption("optima apart", r"$F^\star-\sum_ip_iF_i^\star\le\Gamma$, summed over the clients", (q.Gamma,))
 NOISE_OF_SHARES = Assumption(
@@ -371,7 +374,9 @@ ANY_METHOD = Assumption(
     (q.G, q.P, q.M, q.K, q.R),
     about="protocol",
 )
-CONVEX = Assumption("convex", r"every client loss is $L$-smooth and convex", (q.L,), losses="smooth and convex losses")
+CONVEX = Assumption(
+    "convex", r"every client loss is $L$-smooth and convex", (q.L,), losses="smooth and convex losses", convex=True
+)
 DISTANCE = Assumption("distance", r"the squared distance of the first model to a minimiser is $\Delta_0$", (q.Delta0,))
 OPTIMUM_GAP = Assumption(
     "client heterogeneity at the optimum",
@@ -392,4 +397,5 @@ STRONGLY_CONVEX_SUM = Assumption(
     r"near the minimiser",
     (q.mu, q.delta),
     losses="smooth losses with a strongly convex sum",
+    convex=True,
 )

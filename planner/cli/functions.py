@@ -219,7 +219,7 @@ def _called(
             return None if isinstance(result, Wrote) else result
         written = ((suffix, text) for suffix, text in result.files.items() if isinstance(text, str))
         found: Any = result.answer
-        if command.__name__ == "recommend":
+        if shape.declared.of_scenario:
             said = (
                 subject.loaded.asked if isinstance(subject, Loaded) else arguments_of(subject.config, subject.options)
             )
@@ -231,7 +231,7 @@ def _called(
         if files:
             toml = subject.toml() if isinstance(subject, Said) else ""
             filed(replace(result, scenario=scenario), laid_out(found), asked, toml, ("hfl-plan", *words))
-        if command.__name__ == "recommend":
+        if shape.declared.of_scenario:
             return found.keeping(plot=of_recommendation(subject.scenario))
         return found.keeping(plot=_pictures(found, scenario, result.pictures))
 

@@ -102,6 +102,7 @@ class Declared:
     # by key, other spellings and help, and the default where it is another
     reworded: Mapping[str, tuple[str, str] | tuple[str, str, str]] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)  # by suffix, what ``--output`` writes as well, in words
+    of_scenario: bool = False  # whether a scenario is all that it answers: its answer repeats and draws what was said
 
 
 _DECLARED: dict[Answered, Declared] = {}

@@ -49,8 +49,8 @@ def recommend(  # reason: one field of the answer after the other
     ties. Where counts are free, the answer is for the best.
 
     Without ``details`` nothing is worked out that explains the order or says how sure it is (draws and other proofs,
-    flips, bounds beside another predictor); ranking and ties are the same. ``cases`` says whether to look at baselines
-    and all values of an unknown that decides; None for as ``details``.
+    flips, bounds beside another predictor); ranking, ties and one tier beside them are the same. ``cases`` says whether
+    to look at all values of an unknown that decides, and at baselines that take longer; None for as ``details``.
 
     Raises:
         ScenarioError: if the bound family asked for does not fit the scenario.
@@ -70,7 +70,7 @@ def recommend(  # reason: one field of the answer after the other
     asked = details and not met
     every = asked if cases is None else cases and not met
     found = standings(here, rounds) if every else {str(here.objective): {"": here}}
-    one_tier = beside(question) if every else ()
+    one_tier = () if met or cases is False else beside(question)
     unwaiting = clocked(question) if every else ()
     said = verdict(found, (*one_tier, *unwaiting), met=met)
 

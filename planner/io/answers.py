@@ -319,11 +319,13 @@ class Answer(Kept):
 
     Attributes:
         shown: Renders an answer: (answer, format, section) to text. `planner` sets it.
+        chooses_groups: Whether its file has groups that label counts chose.
         plot: Draws its pictures: ``plot()``, ``plot.sensitivity()``; an answer that was loaded has none.
     """
 
     __slots__ = ("_call", "_file", "_page", "_plot")  # no fields: what shows it is no part of the answer
     shown: ClassVar[Callable[[Any, str, str], str] | None] = None
+    chooses_groups: ClassVar[bool] = False
 
     schema: str
     version: str = field("of the program")

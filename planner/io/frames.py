@@ -16,16 +16,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from planner.errors import NoAnswerError
 
 Library = Literal["pandas", "polars"]
 LIBRARIES: tuple[Library, ...] = ("pandas", "polars")
 MARK = "frame-"  # begins the names of frames
-CHOSEN = "chosen_"  # and then those of groups that their label counts chose
 
-_HELD: ContextVar[Mapping[str, bytes] | None] = ContextVar("frames", default=None)
+
+class Text(NamedTuple):
+    """What stands for a file."""
+
+    content: bytes
+    chosen: bool = False  # whether it has groups that their label counts chose
+
+
+_HELD: ContextVar[Mapping[str, Text] | None] = ContextVar("frames", default=None)
 
 
 @runtime_checkable
@@ -100,21 +107,21 @@ def text(frame: Any) -> str:
 class Holder:
     """Gives frames names that can be read while a function runs."""
 
-    def __init__(self, held: dict[str, bytes]) -> None:
+    def __init__(self, held: dict[str, Text]) -> None:
         self._held = held
 
     def name(self, frame: Any, keyword: str) -> str:
         """Keep a frame, and return the name of the file that it stands for."""
         return self.written(text(frame), keyword)
 
-    def written(self, content: str, keyword: str, suffix: str = ".csv") -> str:
+    def written(self, content: str, keyword: str, suffix: str = ".csv", *, chosen: bool = False) -> str:
         """Keep the text of a file, and return the name that it has."""
         word = re.sub(r"\W", "_", keyword)
         found, count = f"{MARK}{word}{suffix}", 1
         while found in self._held:
             count += 1
             found = f"{MARK}{word}-{count}{suffix}"
-        self._held[found] = content.encode()
+        self._held[found] = Text(content.encode(), chosen)
         return found
 
 
@@ -139,14 +146,16 @@ def asks(command: str, file: str, **options: str) -> str:
         words = (f" {'-o' if key == 'output' else f'--{key}'} {value}" for key, value in options.items())
         return f"`hfl-plan {command} {file}{''.join(words)}`"
     said = (f", {key.replace('-', '_')}={value if value.isupper() else repr(value)}" for key, value in options.items())
-    return f"`planner.{command}({Path(file).stem.removeprefix(MARK).removeprefix(CHOSEN)}{''.join(said)})`"
+    return f"`planner.{command}({Path(file).stem.removeprefix(MARK)}{''.join(said)})`"
 
 
 def chosen(path: Path) -> bool:
     """Whether a file stands for groups that their label counts chose."""
-    return content(path) is not None and path.name.startswith(MARK + CHOSEN)
+    there = (_HELD.get() or {}).get(str(path))
+    return there is not None and there.chosen
 
 
 def content(path: Path) -> bytes | None:
     """Return what stands for a file; None where it is a file."""
-    return (_HELD.get() or {}).get(str(path))
+    there = (_HELD.get() or {}).get(str(path))
+    return None if there is None else there.content

@@ -198,7 +198,7 @@ def file_of(answer: Answer, word: str, holder: frames.Holder) -> str:
             "planner.measure, planner.estimate or planner.group has just returned."
         )
     suffix, text = answer.file
-    return holder.written(text, frames.CHOSEN * answer.schema.startswith("hfl-plan/group/") + word, suffix)
+    return holder.written(text, word, suffix, chosen=answer.chooses_groups)
 
 
 def _of_python(value: Any) -> Any:

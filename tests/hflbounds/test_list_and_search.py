@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 import hflbounds
 from hflbounds import Bound, finding
+from hflbounds.core.assumptions import Assumption
+from hflbounds.finding import is_without_convexity
 
 
 def test_a_search_shows_a_table_of_all_that_it_found() -> None:
@@ -69,7 +72,17 @@ def test_guarantees_without_convexity_are_found_by_either_spelling() -> None:
     assert found == hflbounds.search("non-convex partial")
     for bound in found:
         assert bound.kind in ("theorem", "rate")
-        assert not any("convex" in one.id for one in bound.assumes)
+        assert not any("convex" in one.losses for one in bound.assumes)
+
+
+def test_convexity_is_declared_and_no_word_of_an_id() -> None:
+    bound = hflbounds.get("zhou2026.thm2.star-star")
+    assert is_without_convexity(bound)
+    for name, convex in (("convex by name", False), ("curved", True)):
+        assumed = Assumption(name, "said so", convex=convex)
+        assert is_without_convexity(replace(bound, assumes=(*bound.assumes, assumed))) == (not convex)
+    every = {one for bound in hflbounds.catalogue().values() for one in bound.assumes}
+    assert all(one.convex == ("convex" in one.losses) for one in every)
 
 
 def test_a_bound_knows_the_same_guarantee_with_other_constants() -> None:

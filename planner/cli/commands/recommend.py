@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from planner.cli.options import Said
+from planner.cli.options import Said, declare
 from planner.cli.output import Asked, Result
 
 
+@declare(of_scenario=True)
 def recommend(  # reason: one parameter for every option
     said: Said,
     coverage: Annotated[str | None, Option(help="coverage (file or layout), to compare HHFL")] = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -55,6 +55,7 @@ class Gain(Part):
 class Grouping(Told):
     """What ``hfl-plan group`` answers."""
 
+    chooses_groups: ClassVar[bool] = True
     schema: Literal["hfl-plan/group/2"] = "hfl-plan/group/2"
     rows: tuple[Gain, ...]
     group: dict[str, Any] = field("deviations, assignment, moves and effect of the new groups")

@@ -102,7 +102,7 @@ def test_without_details_the_ranking_and_its_ties_are_the_same(
     def refuse(*_: object) -> None:
         raise AssertionError("a detail was worked out")
 
-    for name in ("assess", "nearest_flips", "beside", "standings"):
+    for name in ("assess", "nearest_flips", "clocked", "standings"):
         monkeypatch.setattr(f"planner.decide.rank.{name}", refuse)
     light = planner.recommend(**options, details=False)
     told = ("rank", "tie", "id", "rounds", "time_seconds", "traffic_bytes", "round_seconds", "ratio")
@@ -115,7 +115,11 @@ def test_without_details_the_ranking_and_its_ties_are_the_same(
     said = [one for one in full.warnings if "no guarantee is shown" not in one.text and "--metric loss" not in one.text]
     assert list(light.warnings) == said
     assert (light.recommend.uncertainty, light.sensitivity, light.recommend.others) == (None, (), ())
-    assert not any(row.baseline for row in light.rows)
+    others = [
+        [(row.id, row.rounds, row.time_seconds, row.ratio, row.through) for row in one.rows if row.baseline]
+        for one in (light, full)
+    ]
+    assert others[0] == others[1]  # one tier; no pilot has others here
     assert {row.rounds_guaranteed for row in light.ranking} == {None} or "predictor" in options
     light.save(tmp_path / "light.json")
     assert planner.Recommendation.load(tmp_path / "light.json") == light

@@ -139,3 +139,17 @@ def test_links_of_servers_that_are_not_there_are_no_assumption_and_no_input() ->
     given = planner.recommend(**fleet, server_link="datacenter", details=False)  # a preset was ignored in silence
     assert [one.text for one in given.warnings if "others are unused" in one.text]
     assert [float(row.time_seconds) for row in given.rows] == [float(row.time_seconds) for row in answer.rows]
+
+
+@pytest.mark.parametrize("fleet", [{"G": 10, "M": 10, "uplink": "20Mbit/s"}, {"tiers": "4/5/20"}])
+def test_the_light_answer_names_one_tier_as_the_full_one_does(fleet: dict) -> None:
+    """It was silent on FedAvg, where the full answer said that it takes less."""
+    asked = planner.load_scenario(**fleet, settings={"plan.draws": 0})
+    light, full = (planner.recommend(asked, details=details) for details in (False, True))
+    rows = [
+        {row.id: (row.rounds, row.time_seconds, row.traffic_bytes, row.ratio) for row in one.rows if row.baseline}
+        for one in (light, full)
+    ]
+    assert rows[0] == rows[1] and rows[0].keys() == {"fedavg", "sfl"}
+    assert light.verdict.baseline is not None and light.verdict.baseline.id == "fedavg"
+    assert "FedAvg takes " in light.verdict.text
