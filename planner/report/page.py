@@ -20,7 +20,19 @@ from planner.io.answers import Answer, Assumption, Evidence, KnownValue, NextSte
 from planner.io.listings import Listing
 from planner.io.text import suggest
 from planner.io.wording import CASES, input_words, join, target_option, times, title, two
-from planner.report.document import Amount, Block, Cell, Column, Document, Facts, Heading, Section, Sentences, Table
+from planner.report.document import (
+    COLUMNS,
+    Amount,
+    Block,
+    Cell,
+    Column,
+    Document,
+    Facts,
+    Heading,
+    Section,
+    Sentences,
+    Table,
+)
 from planner.report.render.table import first_that_fits
 from planner.scenario.units import format_amount, format_break_even
 
@@ -185,17 +197,21 @@ def in_words(answer: Answer) -> str:
         return ""
     assumed = "R" in answer.scenario and answer.scenario["R"].origin == "default"
     said = re.sub(r"(?<=\d) rounds\b", "? rounds", target.defined_by) if assumed else target.defined_by
+    if len(said) > COLUMNS - len("Target: "):
+        said = re.sub(r"that (\S+) reaches after\b", r"of \1 after", said)
     return f"Target: {said}"
 
 
 def _cases(answer: Answer, label: Callable[[Verdict], str] | None) -> Iterator[tuple[str, str]]:
     """A line for each case, for a case of cases a line for each of these; one for those that say the same."""
-    said: dict[tuple[str, frozenset[str]], list[str]] = {}  # a text may leave out which topologies it counts
+    said: dict[tuple[str, frozenset[str]], dict[str, str]] = {}  # a text may leave out which topologies it counts
     for name, case in _named(answer.verdict.cases, label):
         if not case.cases:
-            said.setdefault((case.text, frozenset(case.best)), []).append(name)
-    for (text, _), names in said.items():
-        joined = names[:1]
+            alike = case.text.replace(" fewer than ", " less than ")  # of rounds, and of traffic
+            said.setdefault((alike, frozenset(case.best)), {})[name] = case.text
+    for (text, _), texts in said.items():
+        first, *_ = names = [*texts]
+        joined, text = names[:1], text if len(names) > 1 else texts[first]
         for name in names[1:]:
             longer = f"{joined[-1]}, {name}"
             joined = [*joined[:-1], longer] if len(longer) <= NAMES else [*joined, name]
