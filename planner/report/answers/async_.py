@@ -270,8 +270,8 @@ def _not_raced(best: Clocked, same: Sequence[Clocked]) -> tuple[str, str]:
 
 
 def document(answer: Asynchronous) -> Document:
-    """Lay the answer out, with a row less where the page has too many lines, and then in fewer words."""
-    return first_that_fits(_laid(answer, *how) for how in product((SHOWN, SHOWN - 1), (False, True)))
+    """Lay the answer out, in fewer words and with fewer rows where the page has too many."""
+    return first_that_fits(_laid(answer, *how) for how in product(range(SHOWN, SHOWN - 3, -1), (False, True)))
 
 
 def _laid(answer: Asynchronous, most: int, short: bool) -> Document:

@@ -596,7 +596,7 @@ def test_an_answer_is_exported_while_its_scenario_gives_it(
         (["hfl-plan", "recommend", "--help"], "does not take the command"),
         (
             ["hfl-plan", "recommend", "-G", "3", "--network", "geant"],
-            "and access; `hfl-plan export` takes what those choose with --topology.",
+            "with all that is said of it; `hfl-plan export` takes what those choose with --topology.",
         ),
     ):
         answer.write_text(json.dumps({**document, "command": command}))
