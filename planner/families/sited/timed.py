@@ -14,29 +14,11 @@ from planner.errors import ScenarioError
 from planner.families.sited.question import Question, Wanted, pose
 from planner.io.answers import Waiting, Without
 from planner.network.bottlenecks import left_out, upgrades
-from planner.network.hops import Transfers
 from planner.network.placement import best_layout
 from planner.network.sites import Sites
-from planner.network.trees import PASSES, Layout, beside, one_by_one
-from planner.network.underlay import Floats, Indices
+from planner.network.trees import Layout, round_of
 from planner.scenario.network import Compute, Link, Network
 from planner.scenario.resolve import Known, Scenario, Spoken
-
-UNIT = 1e9  # bits by which the slope of a hop is found: hops are affine in the size of a model
-
-
-@dataclass(frozen=True, eq=False)
-class _Pass:
-    """What a pass over some children takes: seconds at no bits, seconds per bit, and each child's local steps."""
-
-    ordered: bool
-    latency: Floats
-    per_bit: Floats
-
-    def seconds(self, bits: float, stays: Floats) -> float:
-        """Of a pass whose children stay so long."""
-        hops = self.latency + bits * self.per_bit
-        return float(hops.sum() + stays.sum()) if self.ordered else float((hops + stays).max())
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +27,7 @@ class Timing:
 
     question: Question  # the fleet, with the servers that are kept
     placed: Mapping[tuple[str, ...], Layout] = field(default_factory=dict)  # of trees, by patterns, where it is known
-    _trees: dict[tuple[tuple[str, ...], int], tuple[tuple[_Pass, ...], Layout]] = field(default_factory=dict)
+    _layouts: dict[tuple[tuple[str, ...], int], Layout] = field(default_factory=dict)
 
     def __call__(self, topology: Topology, K: int, compute: Compute, model_bytes: float) -> float:
         """Seconds of a round; a tree with one group is the whole fleet below one server.
@@ -58,52 +40,25 @@ class Timing:
         patterns = tuple(tier.pattern.id for tier in (tiers[-1:] if alone else tiers))
         if len(patterns) == 2 and tiers[0].taking_part != len(self.question.sites.groups):
             raise ScenarioError("network: counts are those of --sites. Change the file.")
-        passes = tiers[-1].passes
-        parts, layout = self._tree(patterns, passes)
+        passes, sites, layout = tiers[-1].passes, self._fleet(patterns), self.layout(patterns, tiers[-1].passes)
         steps = self.question.scenario.compute.step_time * self.question.scenario.number("K")
-        scale = K * compute.step_time / steps if steps else 0.0
-        work, bits = self.question.sites.work * scale, 8 * model_bytes
-        groups = zip(parts[1:], layout.orders, strict=True)
-        stays = np.array([passes * part.seconds(bits, work[order]) for part, order in groups])
-        return parts[0].seconds(bits, stays[layout.group_order])
+        fleet = replace(sites, work=sites.work * (K * compute.step_time / steps if steps else 0.0))
+        transfers = replace(self.question.transfers, bits=8 * model_bytes)
+        seconds = round_of(fleet, transfers, patterns, layout, passes).seconds
+        return passes * seconds if len(patterns) == 1 else seconds
 
     def layout(self, patterns: tuple[str, ...], passes: int) -> Layout:
         """Servers and orders of a tree."""
-        return self._tree(patterns, passes)[1]
-
-    def _tree(self, patterns: tuple[str, ...], passes: int) -> tuple[tuple[_Pass, ...], Layout]:
-        if (patterns, passes) not in self._trees:
+        if (patterns, passes) not in self._layouts:
             question = self.question
-            fleet = question.sites if len(patterns) == 2 else question.sites.together()
-            layout = self.placed.get(patterns) or best_layout(
-                fleet, question.transfers, patterns, passes, server=question.server,
+            self._layouts[patterns, passes] = self.placed.get(patterns) or best_layout(
+                self._fleet(patterns), question.transfers, patterns, passes, server=question.server,
                 group_servers=question.group_servers if len(patterns) == 2 else None, seed=question.scenario.seed,
             ).layout  # fmt: skip
-            self._trees[patterns, passes] = _passes(fleet, question.transfers, patterns, layout), layout
-        return self._trees[patterns, passes]
+        return self._layouts[patterns, passes]
 
-
-def _passes(fleet: Sites, transfers: Transfers, patterns: tuple[str, ...], layout: Layout) -> tuple[_Pass, ...]:
-    """The passes of a tree, top first, then group by group."""
-    crowd, ends = beside(fleet, patterns, layout).tolist(), layout.group_servers
-    if ends is None:  # the top server is that of one group, at no distance
-        patterns, ends = ("star", *patterns), np.array([layout.server])
-    groups = (
-        _pass(transfers, patterns[1], int(end), fleet.at[order], others)
-        for end, order, others in zip(ends, layout.orders, crowd, strict=True)
-    )
-    return (_pass(transfers, patterns[0], layout.server, ends[layout.group_order]), *groups)
-
-
-def _pass(transfers: Transfers, pattern: str, server: int, places: Indices, others: int = 0) -> _Pass:
-    def at(bits: float) -> Floats:
-        sized = replace(transfers, bits=bits)
-        if PASSES[pattern].ordered:
-            return one_by_one(sized, np.concatenate([[server], places, [server]]))
-        return np.asarray(sized.from_server(server, places, others) + sized.to_server(server, places, others))
-
-    nothing = at(0.0)
-    return _Pass(PASSES[pattern].ordered, nothing, (at(UNIT) - nothing) / UNIT)
+    def _fleet(self, patterns: tuple[str, ...]) -> Sites:
+        return self.question.sites if len(patterns) == 2 else self.question.sites.together()
 
 
 def on_network(question: Question) -> Scenario:
