@@ -189,15 +189,13 @@ def _wide(table: CsvTable, members: _Members) -> tuple[list[str], Floats]:
     if not servers:
         table.refuse("there is no column of a server", "Add one for each, or write client,server pairs")
     cells = []
-    for row in table.rows():
+    for row in table.rows("client"):
         members.add(row)
         cells.append([_mark(row, name) for name in servers])
         if not any(cells[-1]):
             row.refuse(_homeless(row), "Put it under one, or leave the line out")
         if len(cells) * len(servers) > LARGEST_TABLE:
             row.refuse(f"{TOO_MANY[0]} exceed {LARGEST_TABLE}", TOO_MANY[1])
-    if not cells:
-        table.refuse("there is a header, and no client below it", "Add a line for each client")
     return servers, np.array(cells, dtype=np.float64)
 
 
@@ -223,13 +221,11 @@ def _pairs(table: CsvTable, members: _Members) -> tuple[list[str], Floats]:
     )
     servers = Ids()
     cells = Cells(members.clients, servers, ("client", "server", TOO_MANY[0]), ("Keep one line", TOO_MANY[1]))
-    for row in table.rows():
+    for row in table.rows("link"):
         i = members.add(row, again=True)
         if not row["server"]:
             row.refuse(_homeless(row), "Name the server, or leave the line out", "server")
         cells.put(row, i, servers.add(row.name("server", "a server"), row)[0], _airtime(row))
-    if not cells.values:
-        table.refuse("there is a header, and no link below it", "Add a line for each link")
     return servers.names, cells.array()
 
 
@@ -259,7 +255,7 @@ class _Members:
             if self.named is not None:
                 self.named.append(home)
         elif not again:
-            self.clients.refuse(i, row, "client")
+            self.clients.refuse(i, row, "client", "a client")
         elif self.named is not None and home != self.named[i]:
             fact = f"the home of client {client!a:.60} is {home!a:.60} here, and {self.named[i]!a:.60} before"
             row.refuse(fact, "Write one home", "home")

@@ -99,11 +99,8 @@ def read_fleet(path: Path, readers: Mapping[str, Callable[[Any, str], Any]]) -> 
     clients, groups, paths = Ids(), Ids(), dict[str, tuple[str, ...]]()
     group_of: list[int] = []
     columns: dict[str, list[Any]] = {name: [] for name in told}
-    for row in table.rows():
-        client = row.name("client", "a client")
-        at, new = clients.add(client, row)
-        if not new:
-            clients.refuse(at, row, "client")
+    for row in table.rows("client"):
+        client = clients.once(row, "client", "a client")
         if len(clients) > LARGEST_FLEET:
             row.refuse(
                 f"the list has more than {LARGEST_FLEET:,} clients",
@@ -132,8 +129,6 @@ def read_fleet(path: Path, readers: Mapping[str, Callable[[Any, str], Any]]) -> 
                 where = f"{path}:{row.line}:{table.place(name) + 1}: {name}"
                 known[name][text] = readers[name](text, where) if text else NOTHING[name]
             columns[name].append(known[name][text])
-    if not len(clients):
-        table.refuse("there is a header, and no client below it", "Add a line for each client")
     if "samples" in told and (lost := [i for i, number in enumerate(columns["samples"]) if math.isnan(number)]):
         i = lost[0]
         table.refuse(

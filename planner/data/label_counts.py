@@ -189,18 +189,16 @@ def read_gram(path: Path, labels: Sequence[str]) -> Floats:
     some = f"{', '.join(labels[:3])}{' ...' * (len(labels) > 3)}"
     for label in labels:
         table.need(label, f"Write the labels of the counts there, {some:.80}, each in place of its class")
-    index = {label: i for i, label in enumerate(labels)}
-    gram: Floats = np.full((len(labels), len(labels)), np.nan)
+    found: dict[str, list[float]] = {}
+    seen = Ids()
     for row in table.rows():
-        label = row["label"]
-        if label not in index:
-            row.refuse(f"the counts have no label {label!a:.60}", "Remove the line", "label")
-        if not np.isnan(gram[index[label]]).all():
-            row.refuse(f"label {label!a:.60} comes twice", "Keep one line", "label")
-        gram[index[label]] = [row.number(other, "an inner product", signed=True) for other in labels]
-    lost = [label for label in labels if np.isnan(gram[index[label]]).all()]
-    if lost:
+        if row["label"] not in labels:
+            row.refuse(f"the counts have no label {row['label']!a:.60}", "Remove the line", "label")
+        label = seen.once(row, "label", "a label")
+        found[label] = [row.number(other, "an inner product", signed=True) for other in labels]
+    if lost := [label for label in labels if label not in found]:
         raise ScenarioError(f"{path}: there is no line of label {lost[0]!a:.60}. Add it.")
+    gram: Floats = np.array([found[label] for label in labels])
     largest = float(np.abs(gram).max())
     uneven = np.argwhere(np.abs(gram - gram.T) > 1e-6 * largest)
     if len(uneven):
@@ -254,13 +252,13 @@ class _Members:
             way = "Put it into one; of overlapping groups, see `hfl-plan overlap --help`"
             row.refuse(f"{fact} on line {line}", way, self.tiers[tier])
         if not again:
-            self.clients.refuse(i, row, "client")
+            self.clients.refuse(i, row, "client", "a client")
         return i
 
 
 def _wide(table: CsvTable, columns: Sequence[int], members: _Members) -> tuple[list[str], Floats]:
     numbers, pick = array("d"), itemgetter(*columns)
-    for row in table.rows():
+    for row in table.rows("client"):
         members.add(row)
         together = ",".join(pick(row.fields)) if len(columns) > 1 else ""
         if PLAIN.fullmatch(together) and together.count(",") == len(columns) - 1:
@@ -298,7 +296,7 @@ def _long(table: CsvTable, members: _Members) -> tuple[list[str], Floats]:
     labels = Ids()
     nouns = ("client", "label", "clients times labels")
     cells = Cells(members.clients, labels, nouns, ("Add their counts up", "Merge rare labels"))
-    for row in table.rows():
+    for row in table.rows("client"):
         i = members.add(row, again=True)
         j, _ = labels.add(row.name("label", "a label"), row)
         cells.put(row, i, j, _count(row, table.place("count")))
@@ -336,8 +334,6 @@ def _count(row: Row, place: int) -> int:
 
 def _checked(table: CsvTable, members: _Members, labels: list[str], counts: Floats, skip_empty: bool) -> LabelCounts:
     clients, lines, warnings = members.clients.names, members.clients.lines, []
-    if not clients:
-        table.refuse("there is a header, and no client below it", "Add a line for each client")
     kept = counts.sum(axis=1) > 0
     group_of = np.array(members.group_of, dtype=np.int64)
     if not kept.all():

@@ -145,8 +145,9 @@ class CsvTable:
                 way = f"{meant} Else {way_out[0].lower()}{way_out[1:]}" if meant else way_out
                 self.refuse(f"column {name!a:.60} has no meaning {reason}", way, i)
 
-    def rows(self) -> Iterator[Row]:
-        """The lines below the header."""
+    def rows(self, noun: str = "") -> Iterator[Row]:
+        """The lines below the header; where each is a ``noun``, a table without any is refused."""
+        line = 0
         for line, fields in self._lines():
             row = Row(self, line, fields)
             if len(fields) != len(self.header):
@@ -156,6 +157,8 @@ class CsvTable:
                 fact = f"there are {len(fields)} fields, and {len(self.header)} columns in the header"
                 row.refuse(fact, hint, min(len(fields), len(self.header)))
             yield row
+        if noun and not line:
+            self.refuse(f"there is a header, and no {noun} below it", f"Add a line for each {noun}")
 
     def _lines(self) -> Iterator[tuple[int, list[str]]]:
         try:
@@ -187,9 +190,18 @@ class Ids:
         self.lines.append(row.line)
         return len(self.names) - 1, True
 
-    def refuse(self, i: int, row: Row, column: str) -> NoReturn:
+    def once(self, row: Row, column: str | int, noun: str) -> str:
+        """The name in a field, that of a ``noun`` that comes on no other line."""
+        name = row.name(column, noun)
+        i, new = self.add(name, row)
+        if not new:
+            self.refuse(i, row, column, noun)
+        return name
+
+    def refuse(self, i: int, row: Row, column: str | int, noun: str) -> NoReturn:
         """Refuse a row whose name in a column, of index ``i``, is on another line."""
-        row.refuse(f"{column} {self.names[i]!a:.60} is on line {self.lines[i]} already", "Keep one line", column)
+        what = f"{noun.partition(' ')[2]} {self.names[i]!a:.60}"
+        row.refuse(f"{what} is on line {self.lines[i]} already", "Keep one line", column)
 
 
 class Cells:

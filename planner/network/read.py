@@ -134,13 +134,11 @@ def read_links(path: Path, filling: Filling, *, name: str | None = None) -> Link
     columns = [(quantity, _column(table, quantity)) for quantity in (DISTANCE, DELAY, BANDWIDTH)]
     known = ("a", "b", "directed", *(column for _, column in columns if column))
     table.only(known, "in a list of links", "Remove it, or see docs/networks.md for those that have")
-    for row in table.rows():
+    for row in table.rows("link"):
         ends = row.name("a", "a place"), row.name("b", "a place")
         numbers = [_of(row, quantity, column) for quantity, column in columns]
         directed = "directed" in table and row["directed"] == "1"
         links.add(ends, numbers, place=f"line {row.line}", refuse=row.refuse, directed=directed)
-    if not links.links:
-        table.refuse("there are no links", "Write a line for each")
     return links.underlay(name or path.stem)
 
 
@@ -275,8 +273,7 @@ def _read_cities(table: CsvTable, filling: Filling) -> Cities:
     rates: list[list[float]] = []
     usual = filling.up or np.inf, filling.down or np.inf
     for row in table.rows():
-        if not ids.add(row.name("node", "a place"), row)[1]:
-            row.refuse(f"place {row['node']!a:.60} comes twice", "Keep one", "node")
+        ids.once(row, "node", "a place")
         if len(ids) > MAX_PLACES:
             row.refuse(f"there are over {MAX_PLACES:,} places", "Join places that are near each other")
         at.append([_degrees(row, lat, 90), _degrees(row, lon, 180)])
@@ -321,10 +318,7 @@ def with_places(network: Underlay, path: Path) -> Underlay:
         table.refuse("there is no column of rates", "Add up_mbit and down_mbit")
     found = {"up": network.up.copy(), "down": network.down.copy()}
     for row in table.rows():
-        name = row.name("node", "a place")
-        if not ids.add(name, row)[1]:
-            row.refuse(f"place {name!a:.60} comes twice", "Keep one", "node")
-        i = network.index(name, f"{path}:{row.line}")
+        i = network.index(ids.once(row, "node", "a place"), f"{path}:{row.line}")
         for way, column in columns.items():
             value = _of(row, quantities[way], column)
             if value is not None:
@@ -392,18 +386,15 @@ def _matrix(table: CsvTable, names: Sequence[str]) -> Floats:
         table.refuse(f"place {odd!a:.60} is not in the other matrix", "Name the same places in both", odd)
     found = np.full((n, n), np.nan)
     index = {name: i for i, name in enumerate(names)}
-    seen: dict[str, int] = {}
+    seen = Ids()
     for row in table.rows():
-        name = row.name(0, "a place")
+        name = seen.once(row, 0, "a place")
         if name not in index:
             row.refuse(f"place {name!a:.60} has no column", "Give the same places as rows and columns", 0)
-        if name in seen:
-            row.refuse(f"place {name!a:.60} comes twice, first in line {seen[name]}", "Keep one", 0)
-        seen[name] = row.line
         for other in names:
             if other != name and row[other]:
                 found[index[name], index[other]] = quantity.columns[table.header[0]](row, other)
-    if left := [name for name in names if name not in seen]:
+    if left := [name for name in names if name not in seen.index]:
         table.refuse(f"place {left[0]!a:.60} has a column and no row", "Add the row")
     return found
 

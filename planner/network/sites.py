@@ -64,10 +64,8 @@ def read_sites(path: Path, network: Underlay, step: float, local_steps: int) -> 
     table.only(COLUMNS, "for a fleet on a network", f"Keep {', '.join(COLUMNS)}")
     index = {name: i for i, name in enumerate(network.places)}
     found: list[tuple[int, int, float, float]] = []
-    for row in table.rows():
-        name = row.name("client", "a client")
-        if not ids.add(name, row)[1]:
-            row.refuse(f"client {name!a:.60} comes twice", "Keep one line", "client")
+    for row in table.rows("client"):
+        name = ids.once(row, "client", "a client")
         if len(ids) > MAX_CLIENTS:
             row.refuse(f"there are over {MAX_CLIENTS:,} clients", "Join clients that are near each other", "client")
         place = _place(row, index, network, "node" if "node" in table and row["node"] else "client")
@@ -77,8 +75,6 @@ def read_sites(path: Path, network: Underlay, step: float, local_steps: int) -> 
         samples = row.number("samples", "a number of samples") if "samples" in table else 1.0
         told = "step_time" in table and row["step_time"]
         found.append((place, own, samples, local_steps * (parsed(parse_duration)(row, "step_time") if told else step)))
-    if not found:
-        table.refuse("there are no clients", "Write a line for each")
     at, group, each, work = map(np.array, zip(*found, strict=True))
     return Sites(tuple(ids.names), at, group, tuple(groups.names) or ("all",), each, work)
 
@@ -98,13 +94,11 @@ def read_places(path: Path, network: Underlay, groups: Sequence[str]) -> Indices
     table = CsvTable(path)
     for column in ("group", "node"):
         table.need(column)
-    index, found = {name: i for i, name in enumerate(network.places)}, {}
+    index, found, ids = {name: i for i, name in enumerate(network.places)}, {}, Ids()
     for row in table.rows():
-        name = row.name("group", "a group")
+        name = ids.once(row, "group", "a group")
         if name not in groups:
             row.refuse(f"no client is of group {name!a:.60}", "Check the name", "group")
-        if name in found:
-            row.refuse(f"group {name!a:.60} comes twice", "Keep one", "group")
         found[name] = _place(row, index, network, "node")
     if left := [name for name in groups if name not in found]:
         table.refuse(f"group {left[0]!a:.60} has no server", "Add its line")

@@ -264,7 +264,7 @@ def test_pairs_costs_and_gram(tmp_path: Path) -> None:
         (read_gram, "label,a,b\na,1,2\nb,2,1\n", "no gradients have these"),
         (read_gram, "label,a,b\na,0,0\nb,0,0\n", "no gradients have these"),
         (read_gram, "label,a,b\na,1,x\nb,2,1\n", ":2:3: 'x' in column 'b' is not an inner product"),
-        (read_gram, "label,a,b\na,1,0\na,1,0\n", ":3:1: label 'a' comes twice"),
+        (read_gram, "label,a,b\na,1,0\na,1,0\n", ":3:1: label 'a' is on line 2 already"),
         (read_gram, "label,a,b\nc,1,0\n", ":2:1: the counts have no label 'c'"),
     ],
 )

@@ -245,11 +245,11 @@ def test_sites_are_read_and_refused_at_their_place(tmp_path) -> None:
     assert sites.samples.tolist() == [10, 30, 5]
     for text, says in {
         "client,group\nA,north\n": r":2:1: 'A' is not a place of .* Or give the column node",
-        "client,node\nA,p1\nA,p2\n": ":3:1: client 'A' comes twice",
+        "client,node\nA,p1\nA,p2\n": ":3:1: client 'A' is on line 2 already",
         "client,group,node\nA,,p1\n": ":2:2: client 'A' has no group",
         "client,node,samples\nA,p1,-3\n": r":2:3: '-3' in column 'samples' is not a number of samples",
         "client,node,step_time\nA,p1,-3s\n": r":2:3: '-3s' is negative",
-        "client,node\n": ":1: there are no clients",
+        "client,node\n": ":1: there is a header, and no client below it",
         "client,node,color\nA,p1,red\n": ":1:3: column 'color' has no meaning",
         "client,node\n" + "".join(f"c{i},p1\n" for i in range(10**6)): ":20002:1: there are over 20,000 clients",
     }.items():

@@ -174,7 +174,7 @@ def test_graphs_of_others_are_read_by_networkx(tmp_path: Path, suffix: str) -> N
 
 
 BAD = {
-    "no link": ("a,b,latency_ms,bandwidth_mbit\n", r":1: there are no links\. Write a line"),
+    "no link": ("a,b,latency_ms,bandwidth_mbit\n", r":1: there is a header, and no link below it\. Add a line"),
     "pieces": (
         "a,b,latency_ms,bandwidth_mbit\nA,B,1,1\nC,D,1,1\n",
         r"pieces: C and D cannot be reached from A\. Add",
@@ -199,7 +199,7 @@ BAD = {
     "unknown": ("a,b,latency_ms,bandwidth_mbit,mtu\nA,B,1,1,1\n", r":1:5: column 'mtu' has no meaning in a list"),
     "nothing": ("x,y\n1,2\n", r":1: the header 'x,y' is of no network\. Write a list of links a,b"),
     "off the globe": ("node,lat,lon\nA,91,0\nB,1,1\n", r":2:2: 91 is off the globe\. Write lat from -90 to 90"),
-    "place twice": ("node,lat,lon\nA,1,0\nA,1,1\n", r":3:1: place 'A' comes twice"),
+    "place twice": ("node,lat,lon\nA,1,0\nA,1,1\n", r":3:1: place 'A' is on line 2 already"),
     "no bandwidth": ("node,lat,lon\nA,1,0\nB,1,1\n", r":1: coordinates say no bandwidth\. .*--bandwidth"),
     "one place": ("node,lat,lon\nA,1,0\n", r"fewer than two places"),
     "no row": ("latency_ms,A,B\nA,,1\n", r":1: place 'B' has a column and no row"),

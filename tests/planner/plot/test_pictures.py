@@ -489,7 +489,7 @@ def test_what_is_refused_is_refused_in_a_line(plan, tmp_path: Path, words: list[
     ("text", "wanted"),
     [
         ("name,low\na,1\n", ":1: there is no column 'high'"),
-        ("name,low,high\n", "there are no lines below the header"),
+        ("name,low,high\n", "there is a header, and no line below it"),
         ("name,low,high\na,1,x\n", ":2:3: 'x' in column 'high' is not a number"),
         ("name,low,high\na,1,nan\n", ":2:3: 'nan' in column 'high' is not a number"),
         ("name,low,high\na,1\n", ":2:3: there are 2 fields, and 3 columns"),
