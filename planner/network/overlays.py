@@ -22,6 +22,7 @@ from planner.network.underlay import Floats, Indices, Linked
 
 Links = NDArray[np.bool_]
 DRAWS: Final = 1000  # of MATCHA's rounds
+BUDGET: Final = 0.5  # of MATCHA: mean share of the matchings that are active
 WIDEST: Final = 16  # neighbours that limited trees may have, beside those without a limit
 NAMES: Final = {"ring": "Ring", "tree": "Spanning tree", "delta-tree": "delta-MBST", "matcha": "MATCHA, budget 0.5"}
 
@@ -124,10 +125,10 @@ def delta_tree(transfers: Transfers, nodes: Indices, work: Floats) -> Overlay:
     return min(priced, key=lambda one: one.cycle)
 
 
-def of_matchings(transfers: Transfers, nodes: Indices, work: Floats, *, seed: int = 0, budget: float = 0.5) -> Overlay:
+def of_matchings(transfers: Transfers, nodes: Indices, work: Floats, *, seed: int = 0) -> Overlay:
     """MATCHA on the links of the underlay that join two nodes, or on all pairs: the mean cycle over draws."""
     links = joined(transfers, nodes)
-    found: Matcha = matcha(links, budget)
+    found: Matcha = matcha(links, BUDGET)
     rng, slowest = np.random.default_rng(seed), []
     for active in rng.random((DRAWS, len(found.matchings))) < found.chances:
         sends = np.zeros(links.shape, dtype=bool)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ MAX_LINKS: Final = 200_000
 LARGEST_GRAPH: Final = 1 << 24  # bytes of GML or GraphML
 KM: Final = 4e4  # longest distance that is read
 GRAPHS: Final = (".gml", ".graphml")
+Network = TypeVar("Network", bound=Underlay)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +106,7 @@ def _rates(name: str) -> _Quantity:
 
 
 BANDWIDTH: Final = _rates("bandwidth")
-UP: Final = _rates("up")
-DOWN: Final = _rates("down")
+RATES: Final = {way: _rates(way) for way in ("up", "down")}
 MATRICES: Final = {"latency_ms": DELAY, "distance_km": DISTANCE, "bandwidth_mbit": BANDWIDTH}
 
 
@@ -268,34 +268,30 @@ def _read_cities(table: CsvTable, filling: Filling) -> Cities:
     lat, lon = (next((name for name in (short, long) if name in table), short) for short, long in COORDINATES)
     for column in (lat, lon):
         table.need(column)
-    ids, at, given = Ids(), [], []
-    columns = [_column(table, quantity) for quantity in (UP, DOWN)]
-    rates: list[list[float]] = []
-    usual = filling.up or np.inf, filling.down or np.inf
+    ids, at = Ids(), []
     for row in table.rows():
         ids.once(row, "node", "a place")
         if len(ids) > MAX_PLACES:
             row.refuse(f"there are over {MAX_PLACES:,} places", "Join places that are near each other")
         at.append([_degrees(row, lat, 90), _degrees(row, lon, 180)])
-        own = [_of(row, quantity, column) for quantity, column in zip((UP, DOWN), columns, strict=True)]
-        given.append(own != [None, None])
-        rates.append([general if one is None else one for one, general in zip(own, usual, strict=True)])
     if len(at) < 2:
         table.refuse("there are fewer than two places", "Write a line for each")
     if filling.bandwidth is None:
         way = "--bandwidth 100Mbit/s, or a list of links a,b,latency_ms,bandwidth_mbit"
         table.refuse("coordinates say no bandwidth", f"Give that of every pair: {way}")
     model = filling.model or LATENCY
-    access = np.array(rates)
-    said = [
+    up, down, note = _access(len(at), filling)
+    said = (
         f"Latency is by great circles and {model}, for all pairs of {len(at):,} places.",
         f"The bandwidth of all pairs is taken to be {_rate(filling.bandwidth)}.",
-        _about_access(access[:, 0], access[:, 1], np.array(given)),
-    ]
-    return Cities(
-        name=table.path.stem, places=tuple(ids.names), up=access[:, 0], down=access[:, 1], at=np.array(at), model=model,
-        bandwidth=filling.bandwidth, notes=tuple(said),
+        note,
+    )
+    found = Cities(
+        name=table.path.stem, places=tuple(ids.names), up=up, down=down, at=np.array(at), model=model,
+        bandwidth=filling.bandwidth, notes=said,
     )  # fmt: skip
+    own = any(name in table for quantity in RATES.values() for name in quantity.columns)
+    return with_places(found, table.path) if own else found
 
 
 COORDINATES: Final = (("lat", "latitude"), ("lon", "longitude"))
@@ -308,22 +304,20 @@ def _degrees(row: Row, column: str, most: float) -> float:
     return value
 
 
-def with_places(network: Underlay, path: Path) -> Underlay:
+def with_places(network: Network, path: Path) -> Network:
     """Give places their access: a CSV of ``node`` with ``up_mbit`` and ``down_mbit``; others keep what they have."""
     table, ids = CsvTable(path), Ids()
     table.need("node")
-    quantities = {"up": UP, "down": DOWN}
-    columns = {name: _column(table, quantity) for name, quantity in quantities.items()}
+    columns = {way: _column(table, quantity) for way, quantity in RATES.items()}
     if not any(columns.values()):
         table.refuse("there is no column of rates", "Add up_mbit and down_mbit")
-    found = {"up": network.up.copy(), "down": network.down.copy()}
+    found, given = {"up": network.up.copy(), "down": network.down.copy()}, np.zeros(len(network.places), dtype=bool)
     for row in table.rows():
         i = network.index(ids.once(row, "node", "a place"), f"{path}:{row.line}")
         for way, column in columns.items():
-            value = _of(row, quantities[way], column)
-            if value is not None:
-                found[way][i] = value
-    note = _about_access(found["up"], found["down"], np.isin(network.places, ids.names))
+            if (value := _of(row, RATES[way], column)) is not None:
+                found[way][i], given[i] = value, True
+    note = _about_access(found["up"], found["down"], given)
     return replace(network, up=found["up"], down=found["down"], notes=(*network.notes[:-1], note))
 
 

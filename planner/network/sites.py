@@ -46,18 +46,17 @@ class Sites:
         return replace(self, group=np.zeros_like(self.group), groups=("all",))
 
 
-def everywhere(network: Underlay, work: float) -> Sites:
-    """A client at every place, all in one group."""
+def everywhere(network: Underlay) -> Sites:
+    """A client at every place, all in one group, and nothing known of their work."""
     n = len(network.places)
-    return Sites(network.places, np.arange(n), np.zeros(n, dtype=np.intp), ("all",), np.ones(n), np.full(n, work))
+    return Sites(network.places, np.arange(n), np.zeros(n, dtype=np.intp), ("all",), np.ones(n), np.full(n, np.nan))
 
 
-def read_sites(path: Path, network: Underlay, step: float, local_steps: int) -> Sites:
+def read_sites(path: Path, network: Underlay) -> Sites:
     """Read a fleet: ``client`` and any of ``group``, ``node``, ``samples``, ``step_time``.
 
-    Without ``node`` a client is at the place of its own name.
-
-    ``step`` is the time of a local step where no ``step_time`` says another [s].
+    Without ``node`` a client is at the place of its own name. The work is that of one local step, NaN where no
+    ``step_time`` says it.
     """
     table, ids, groups = CsvTable(path), Ids(), Ids()
     table.need("client", "Write client,group,node and a line for each client")
@@ -74,7 +73,7 @@ def read_sites(path: Path, network: Underlay, step: float, local_steps: int) -> 
         own = groups.add(row.name("group", "a group"), row)[0] if "group" in table else 0
         samples = row.number("samples", "a number of samples") if "samples" in table else 1.0
         told = "step_time" in table and row["step_time"]
-        found.append((place, own, samples, local_steps * (parsed(parse_duration)(row, "step_time") if told else step)))
+        found.append((place, own, samples, parsed(parse_duration)(row, "step_time") if told else np.nan))
     at, group, each, work = map(np.array, zip(*found, strict=True))
     return Sites(tuple(ids.names), at, group, tuple(groups.names) or ("all",), each, work)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -133,7 +132,7 @@ def pose(wanted: Wanted, config: Path | None, said: Spoken) -> Question:
     up, down = (said.get(f"network.client_link.{way}", ("", written.get(way)))[1] for way in ("up", "down"))
     wanted = replace(wanted, up=wanted.up or up, down=wanted.down or down)
     network = load(wanted.source, wanted.filling(), beside=wanted.bandwidths, access=wanted.access)
-    sites = everywhere(network, math.nan) if wanted.fleet is None else read_sites(wanted.fleet, network, math.nan, 1)
+    sites = everywhere(network) if wanted.fleet is None else read_sites(wanted.fleet, network)
     scenario = framed(config, said, sites)
     if scenario.compute.straggler.kind != "none":
         raise ScenarioError("--straggler: rounds on a network are those of clients at their mean. Leave it out.")

@@ -138,7 +138,8 @@ def test_a_ring_through_every_place_may_begin_at_any() -> None:
     at = np.array([[0, 0], [0, 9], [9, 9], [9, 0]])
     rate = np.full(4, 1e7)
     network = Cities(name="", places=tuple("abcd"), up=rate, down=rate, at=at, bandwidth=1e9, model=LATENCY)
-    fleet, transfers = everywhere(network, 0.1), Transfers(network, 1e6)
+    fleet, transfers = everywhere(network), Transfers(network, 1e6)
+    fleet = replace(fleet, work=np.full(len(fleet.clients), 0.1))
     found = best_layout(fleet, transfers, ("ring",))
     assert sorted([found.layout.server, *as_good(fleet, transfers, ("ring",), found, 1e-9)]) == [0, 1, 2, 3]
 
@@ -238,10 +239,10 @@ def test_sites_are_read_and_refused_at_their_place(tmp_path) -> None:
     _, transfers = drawn(0)
     path = tmp_path / "fleet.csv"
     path.write_text("client,group,node,samples,step_time\nA,north,p1,10,50ms\nB,south,p2,30,\nC,north,p1,5,\n")
-    sites = read_sites(path, transfers.network, 0.2, 4)
+    sites = read_sites(path, transfers.network)
     assert sites.groups == ("north", "south")
     assert sites.at.tolist() == [1, 2, 1]
-    assert sites.work == pytest.approx([0.2, 0.8, 0.8])
+    assert sites.work == pytest.approx([0.05, np.nan, np.nan], nan_ok=True)
     assert sites.samples.tolist() == [10, 30, 5]
     for text, says in {
         "client,group\nA,north\n": r":2:1: 'A' is not a place of .* Or give the column node",
@@ -255,11 +256,11 @@ def test_sites_are_read_and_refused_at_their_place(tmp_path) -> None:
     }.items():
         path.write_text(text)
         with pytest.raises(ScenarioError, match=says):
-            read_sites(path, transfers.network, 0.2, 4)
+            read_sites(path, transfers.network)
 
 
 def test_only_trees_of_one_or_two_tiers_are_placed() -> None:
     fleet, transfers = drawn(0)
     with pytest.raises(ScenarioError, match="star/star/star"):
         best_layout(fleet, transfers, ("star", "star", "star"))
-    assert everywhere(transfers.network, 0.1).clients == transfers.network.places
+    assert everywhere(transfers.network).clients == transfers.network.places
