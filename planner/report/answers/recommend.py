@@ -65,6 +65,7 @@ LAST = (
     (),
 )
 UNNAMED = re.compile(r"or \d+ others?\b")  # in a verdict that names some of a toss-up alone
+TYING = re.compile(r" \([\d, toand]+ tie\)")  # in a verdict, of counts
 FEWER = (2, 1)  # topologies that a case of a toss-up names at most, where a page has no room for their rows
 DIVISIONS = 12  # lines of a table of divisions for people; csv and json have all
 WHOLE = (Column("rounds", "count"), Column("time", "duration"), Column("traffic", "size"))
@@ -227,12 +228,16 @@ def _said(answer: Recommendation) -> str:
 
 
 def _naming(verdict: Verdict, most: int) -> Verdict:
-    """The verdict with the first topology and the number of others in each case that is a toss-up of more."""
+    """The verdict with the first topology and the number of others in each case that is a toss-up of more.
+
+    Where fewer are named than lists have, counts that tie with those taken are left to the details too.
+    """
     first, *others = verdict.best or ("",)
     told = sum(title(id_) in verdict.text for id_ in verdict.best)
     if verdict.value and verdict.status == "toss-up" and most < told and len(others) > 1:
         return verdict.replaced(text=f"toss-up, {title(first)} or {counted(len(others), 'other')}")
-    return verdict.replaced(cases=tuple(_naming(case, most) for case in verdict.cases))
+    text = TYING.sub("", verdict.text) if most < LISTED else verdict.text
+    return verdict.replaced(text=text, cases=tuple(_naming(case, most) for case in verdict.cases))
 
 
 def _later(answer: Recommendation) -> set[str]:
