@@ -162,7 +162,7 @@ def test_a_scenario_file_can_name_the_network(plan, tmp_path: Path) -> None:
     assert json.loads(out)["title"] == "A hospital consortium of unequal regions"
     code, out, err = plan("tune", "-c", str(file), "-K", "10", "-P", "2", "--json")
     assert (code, err) == (0, "")
-    first = min(by_file.rows, key=lambda row: float(row.time_seconds or math.inf))
+    first = min(by_file.ranking, key=lambda row: float(row.time_seconds or math.inf))
     assert f'"topology": "{first.id}"' in out
     code, out, err = plan("export", str(file), "-o", str(tmp_path / "x"))
     assert (code, out) == (2, "")
