@@ -18,7 +18,6 @@ STRIDE = 2.0  # a factor: so far apart are the values at which its end is looked
 STRIDES = 6  # on either side of the present value, where one of a toss-up of now gets ahead
 SMALLEST = 2  # leads at which one has to be named still for there to be no toss-up between
 GROWN = 1.25  # by how much a lead has to grow before it is looked at whether it decides
-NEXT = 8  # whole numbers next to the present one: a range that begins and ends between two strides is seen
 Undecided = Callable[[float], tuple[str, ...]]
 """The algorithms of which one is the best as far as can be told, best first, at a value; none with nothing to tell."""
 
@@ -76,41 +75,35 @@ def turned(
     """From where to where, on one side, one of a toss-up is named alone, or one that is named is in a toss-up.
 
     With what is told there. The end is None where it is so at all values looked at. ``leads`` are those of the first
-    over the second at values: it is looked only where the lead has grown, or shrunk, but at every count.
+    over the second at values: it is looked only where the lead has grown, or shrunk.
     """
     if bool(told(each.value)[1:]) != bool(now[1:]):
         return None  # as it is to know the value, and not another one
     start = each.value or each.scale * STRIDE ** -(STRIDES // 2)
     values = [start * STRIDE ** (side * k) for k in range(1, STRIDES + 1)] if each.value or side > 0 else []
     values = list(dict.fromkeys(float(round(x)) if each.whole else x for x in values if each.least <= x <= each.most))
-    if each.whole:
-        values = sorted({*values, *(each.value + side * k for k in range(1, NEXT + 1))}, key=lambda x: side * x)
-    values = [x for x in values if x != each.value and (max(each.least, 1) <= x <= each.most or not each.whole)]
+    values = [x for x in values if x != each.value and (x >= 1 or not each.whole)]
     values += [0.0] * (side < 0 and not each.power and each.value > 0)  # everyone comes
     near, most = each.value, leads([each.value])[0]
     ahead = leads(values) if values else ()
     small = sorted(pair for pair in zip(ahead, values, strict=True) if pair[0] * GROWN < most)[:SMALLEST]
-    if len(now) == 1 and not each.whole and not any(told(at)[1:] for _, at in small):
+    if len(now) == 1 and not any(told(at)[1:] for _, at in small):
         return None  # as where the lead is smallest one is named still
-
-    def otherwise(value: float) -> bool:
-        return bool(told(value)) and bool(told(value)[1:]) != bool(now[1:])
-
     for far, lead in zip(values, ahead, strict=True):
-        if far and not each.whole and not (lead > most * GROWN if now[1:] else lead * GROWN < most):
+        if far and not (lead > most * GROWN if now[1:] else lead * GROWN < most):
             continue
-        if otherwise(far):
-            at = last_true(lambda value: not otherwise(value), each, far, WIDTH, near)
-            found, path = told(at), [at, *values[values.index(far) :]]
+        found = told(far)
+        if found and bool(found[1:]) != bool(now[1:]):
 
             def so(value: float, found: tuple[str, ...] = found) -> bool:
                 return len(told(value)) > 1 if found[1:] else told(value) == found
 
-            also = list(itertools.takewhile(so, path))
-            if len(also) == len(path):
-                return each.number(at), None, found
-            end = last_true(lambda value: not so(value), each, also[-1], WIDTH, path[len(also)])
-            return each.number(at), each.number(end), found
+            at = last_true(lambda value: not so(value), each, far, WIDTH, near)
+            also = list(itertools.takewhile(so, values[(place := values.index(far)) :]))
+            if place + len(also) == len(values):
+                return each.number(at), None, told(at)
+            end = last_true(lambda value: not so(value), each, also[-1], WIDTH, values[place + len(also)])
+            return each.number(at), each.number(end), told(at)
         near, most = far, lead
     return None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -225,7 +224,7 @@ def _sections(answer: Flips) -> Iterator[Section]:
     texts = {
         ("stretches", ties): _stretches(answer),
         ("unchanged", still): (
-            f"{answer.words(n.parameter)}: {_range(answer, n, n.low, n.high)}"
+            f"{answer.words(n.parameter)}: {format_amount(n.low, n.unit)} to {format_amount(n.high, n.unit)}"
             f"{', though ties change within' * (len(n.stretches) > 1)}"
             for n in _unchanged(answer)
         ),
@@ -250,18 +249,10 @@ def _stretches(answer: Flips) -> Iterator[str]:
         if len(line.stretches) > 1:
             parts = [
                 f"{join_names(s.topologies) if s.topologies else 'target not reached'} "
-                f"{_range(answer, line, s.low, s.high)}"
+                + " to ".join(dict.fromkeys(format_amount(end, line.unit) for end in (s.low, s.high)))
                 for s in line.stretches
             ]
             yield f"{answer.words(line.parameter)}: {'; '.join(parts)}"
-
-
-def _range(answer: Flips, line: Line, low: float, high: float) -> str:
-    """Write a range of an input; of numbers drawn the largest is everyone."""
-    sizes = {"S1": "G", "S2": "M"} if "G" in answer.scenario else {}
-    known = answer.scenario.get(sizes.get(line.parameter, re.sub(r"^S(?=\d)", "n", line.parameter)))
-    every = line.parameter.startswith("S") and known is not None and known.value == high
-    return " to ".join(dict.fromkeys(format_amount(end, line.unit) for end in (low, high))) + " (everyone)" * every
 
 
 def _setting(one: Setting, answer: Flips) -> str:
