@@ -447,8 +447,8 @@ def _by_sharing(search: _Search, own: Verdict, there: Tuned | None) -> Verdict:
     """The verdict where how links are shared decides: what was found for own links, and for shared ones in short."""
     shared = there.verdict if there else Verdict(status="unreachable", text=f"nothing tried keeps to {search.budget}.")
     taken = [getattr(row, SPENT[search.aim]) for row in (there.rows if there else ()) if row.recommended]
-    least = [float(f"{one:.2g}") for one in taken]
-    brief = ": ~".join([shared.text.partition(":")[0].rstrip("."), *map(tuning.WRITE[search.aim], least)]) + "."
+    least = [" ".join(tuning.WRITE[search.aim](float(f"{one:.2g}")).split()[:2]) for one in taken]  # in its first unit
+    brief = ": ~".join([shared.text.partition(":")[0].rstrip("."), *least]) + "."
     cases = tuple(
         one.replaced(value=value, text=text.removeprefix("Use "))
         for value, one, text in (("per-client", own, own.text), ("per-server", shared, brief))
