@@ -24,7 +24,7 @@ from planner.errors import NoAnswerError, PlannerError, ScenarioError
 from planner.io.answers import Caution, NextStep, Quantity, Verdict
 from planner.io.parts import finite
 from planner.io.text import topology_id
-from planner.io.wording import LISTED, counted, join, names_or, percent, target_option, times, title
+from planner.io.wording import LISTED, counted, duration, join, names_or, percent, target_option, times, title
 from planner.predict.evidence import orderings, predictor_record
 from planner.predict.evidence.claims import verdicts
 from planner.predict.participation import begun
@@ -303,8 +303,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     toss_up = f"{title(chosen.topology)} is a toss-up for {aim} with {which}." if others else ""
     apart = ["K"] * any(one.K != chosen.K for one in tied) + [chosen.passes] * any(one.P != chosen.P for one in tied)
     if apart:
-        whose = f"{'that' if len(apart) == 1 else 'those'} of {title(chosen.topology)}"
-        toss_up += f" {join(apart)} differ{'s' * (len(apart) == 1)}; Next has {whose}."
+        toss_up += f" Each has its own {join(apart)}; Next has {title(chosen.topology)}'s."
     alone = "" if wanted.topology is not None else _one_tier(search, chosen)
     then = {name: _undecided(answer.rows) if answer else () for name, answer in otherwise.items()}
     differ = {name: beyond for name, beyond in then.items() if beyond != own[:1]}  # else it is the advice all the same
@@ -446,9 +445,9 @@ def _sharing_decides(search: _Search, chosen: Choice, own: Collection[str], ther
 def _by_sharing(search: _Search, own: Verdict, there: Tuned | None) -> Verdict:
     """The verdict where how links are shared decides: what was found for own links, and for shared ones in short."""
     shared = there.verdict if there else Verdict(status="unreachable", text=f"nothing tried keeps to {search.budget}.")
-    taken = [getattr(row, SPENT[search.aim]) for row in (there.rows if there else ()) if row.recommended]
-    least = [" ".join(tuning.WRITE[search.aim](float(f"{one:.2g}")).split()[:2]) for one in taken]  # in its first unit
-    brief = ": ~".join([shared.text.partition(":")[0].rstrip("."), *least]) + "."
+    write = duration if search.aim == "time" else tuning.WRITE[search.aim]
+    taken = [float(getattr(row, SPENT[search.aim])) for row in (there.rows if there else ()) if row.recommended]
+    brief = ": ~".join([shared.text.partition(":")[0].rstrip("."), *map(write, taken)]) + "."
     cases = tuple(
         one.replaced(value=value, text=text.removeprefix("Use "))
         for value, one, text in (("per-client", own, own.text), ("per-server", shared, brief))

@@ -141,6 +141,18 @@ def two(number: float) -> str:
     return f"{rounded:,.0f}" if rounded >= 10 or rounded == int(rounded) else f"{rounded:.2g}"
 
 
+def duration(seconds: float) -> str:
+    """Write a duration with two digits in one unit: ``8.1 h``.
+
+    >>> duration(29160), duration(0.02), duration(3 * 86400), duration(35.9 * 3600)
+    ('8.1 h', '20 ms', '3 d', '1.5 d')
+    """
+    for size, unit in ((3.15576e7, "y"), (86400, "d"), (3600, "h"), (60, "min"), (1, "s")):
+        if seconds >= {"y": 2 * size, "d": 35.5 * 3600}.get(unit, size):  # what rounds to 36 h is 1.5 d
+            return f"{two(seconds / size)} {unit}"
+    return f"{two(seconds * 1e3)} ms" if seconds else "0 s"
+
+
 def target_option(goal: float) -> str:
     """Write a target that is to be typed, with five digits rounded up, so that no more rounds are needed.
 

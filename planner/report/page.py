@@ -19,7 +19,7 @@ from planner.errors import ScenarioError
 from planner.io.answers import Answer, Assumption, Evidence, KnownValue, NextStep, Quantity, Sensitivity, Told, Verdict
 from planner.io.listings import Listing
 from planner.io.text import suggest
-from planner.io.wording import CASES, input_words, join, target_option, times, title, two
+from planner.io.wording import CASES, duration, input_words, join, target_option, times, title, two
 from planner.report.document import (
     COLUMNS,
     Amount,
@@ -558,18 +558,6 @@ def cell(write: Callable[[float], str], number: float | None) -> str:
 def amounts(row: Any, names: Iterable[str] = ("rounds", "time", "traffic")) -> tuple[str, ...]:
     """Write amounts of a row, of those in `AMOUNTS`."""
     return tuple(cell(write, getattr(row, key)) for key, write in map(AMOUNTS.__getitem__, names))
-
-
-def duration(seconds: float) -> str:
-    """Write a duration with two digits in one unit: ``8.1 h``.
-
-    >>> duration(29160), duration(0.02), duration(3 * 86400), duration(35.9 * 3600)
-    ('8.1 h', '20 ms', '3 d', '1.5 d')
-    """
-    for size, unit in ((3.15576e7, "y"), (86400, "d"), (3600, "h"), (60, "min"), (1, "s")):
-        if seconds >= {"y": 2 * size, "d": 35.5 * 3600}.get(unit, size):  # what rounds to 36 h is 1.5 d
-            return f"{two(seconds / size)} {unit}"
-    return f"{two(seconds * 1e3)} ms" if seconds else "0 s"
 
 
 def size(amount: float) -> str:

@@ -12,10 +12,10 @@ from planner.decide.recommendation import SHARING, Row
 from planner.decide.verdict import standing, without_servers
 from planner.errors import PlannerError, ScenarioError
 from planner.io.answers import Verdict
-from planner.io.wording import CASES, names, times
+from planner.io.wording import CASES, duration, names, times
 from planner.plot import looks
 from planner.predict.question import ask, with_default_order
-from planner.report.page import about, count, duration, in_words, size
+from planner.report.page import about, count, in_words, size
 from planner.scenario.units import format_amount
 from planner.scenario.values import Scenario
 from planner.serve import scenario as written

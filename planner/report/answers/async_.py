@@ -17,11 +17,11 @@ from planner.families.hga.model import THEOREM, printed_limits
 from planner.families.hga.question import Answer, Buffer, constants, late, some_buffers
 from planner.io.answers import Evidence, NextStep, Quantity, Told, Verdict
 from planner.io.parts import field
-from planner.io.wording import counted, join, join_with_limit, percent, times
+from planner.io.wording import counted, duration, join, join_with_limit, percent, times
 from planner.predict.evidence.claims import verdicts
 from planner.report.document import Column, Document, Table, numeric
 from planner.report.families import CLOCK, Method, amounts, guess, parts, target
-from planner.report.page import cell, count, duration, told
+from planner.report.page import cell, count, told
 from planner.report.render.table import first_that_fits
 from planner.scenario.fields import FIELDS
 from planner.scenario.sections import LINK, warnings_where_used

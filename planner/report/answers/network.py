@@ -13,12 +13,12 @@ from planner.families.sited.answer import Grouping, Ordered, Plan, Tree, Waits, 
 from planner.families.sited.question import USED, Question
 from planner.io.csv_rows import csv_text
 from planner.io.listings import Listing, listing
-from planner.io.wording import capital, counted, join, join_with_limit, percent, shortened, two
+from planner.io.wording import capital, counted, duration, join, join_with_limit, percent, shortened, two
 from planner.network.sites import Sites
 from planner.network.trees import Layout
 from planner.report.document import Cell, Column, Section, Table
 from planner.report.families import defaults
-from planner.report.page import assumed, brief, cell, count, duration, shortened_to
+from planner.report.page import assumed, brief, cell, count, shortened_to
 from planner.scenario.units import format_duration
 
 LEAST = 0.005  # share below which nothing is gained

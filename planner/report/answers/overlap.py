@@ -19,11 +19,11 @@ from planner.families.hhfl.question import Verdict as Answered
 from planner.io.answers import Assumption, NextStep, Quantity, Sensitivity, Status, Told, Verdict
 from planner.io.csv_rows import csv_text
 from planner.io.parts import field
-from planner.io.wording import capital, counted, percent, shortened, times
+from planner.io.wording import capital, counted, duration, percent, shortened, times
 from planner.predict.evidence.claims import evidence
 from planner.report.document import Column, Document, Table, numeric
 from planner.report.families import CLOCK, Method, amounts, parts, target
-from planner.report.page import AMOUNTS, cell, change, duration, told
+from planner.report.page import AMOUNTS, cell, change, told
 from planner.report.render.table import first_that_fits
 
 SHOWN = 6  # links that are listed in text

@@ -15,7 +15,19 @@ from planner.decide.recommendation import SHARING, Corrected, Division, Drawn, I
 from planner.decide.uncertainty.distributions import FACTOR
 from planner.decide.verdict import TOLD
 from planner.io.answers import KnownValue, Quantity, Sensitivity, Verdict
-from planner.io.wording import CASES, LISTED, capital, counted, join, join_with_limit, percent, times, title, two
+from planner.io.wording import (
+    CASES,
+    LISTED,
+    capital,
+    counted,
+    duration,
+    join,
+    join_with_limit,
+    percent,
+    times,
+    title,
+    two,
+)
 from planner.predict.participation import OWN_BOUNDS
 from planner.predict.predictors import guaranteed
 from planner.predict.statements import ScaleOnRecord
@@ -33,7 +45,7 @@ from planner.report.document import (
     numeric,
     thinned,
 )
-from planner.report.page import AMOUNTS, BEGUN, RECORD, SCALE, TIED, about, change_in, count, duration, page, record
+from planner.report.page import AMOUNTS, BEGUN, RECORD, SCALE, TIED, about, change_in, count, page, record
 from planner.report.render.table import first_that_fits
 from planner.scenario.fields import CHOICES
 from planner.scenario.footprint import MORE

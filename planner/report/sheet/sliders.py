@@ -16,9 +16,8 @@ from planner.cost.linear import WORK, terms
 from planner.decide.recommendation import Recommendation, Row
 from planner.decide.single_tier import Baseline, baselines
 from planner.io.answers import Answer
-from planner.io.wording import CASES
+from planner.io.wording import CASES, duration
 from planner.predict.question import Question, ask, with_default_order
-from planner.report.page import duration
 from planner.scenario.units import format_amount
 from planner.scenario.values import Scenario
 

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import planner
+from planner.io.wording import duration
 from planner.predict.evidence import predictor_record, table
 from planner.predict.evidence.orderings import on_real_data
 from planner.predict.predictors.spectrum import GAINED
 from planner.predict.question import ask
-from planner.report.page import duration
 from planner.scenario.resolve import load
 
 pytestmark = pytest.mark.usefixtures("unflipped")
