@@ -21,7 +21,7 @@ from planner.decide.single_tier import SINGLE, Baseline, called
 from planner.decide.uncertainty.distributions import at_ends
 from planner.decide.uncertainty.draws import Agreement, agreement
 from planner.io.answers import Faster, Quantity, Verdict
-from planner.io.wording import LISTED, a_group, names, names_or, percent, several, times, title
+from planner.io.wording import LISTED, a_group, counted, names, names_or, percent, several, times, title
 from planner.predict.evidence import predictor_record
 from planner.predict.question import Question, ceil_rounds
 from planner.scenario.fields import CLOCKED, FOOTPRINT, Objective
@@ -31,7 +31,7 @@ from planner.scenario.resolve import Scenario
 from planner.scenario.units import format_rate
 
 LEVEL = 0.8  # of the intervals of ratios
-FEW = 2.0  # whole rounds
+FEW = 3.0  # rounds to a target, of which whole ones decide
 TOLD = 0.6  # a probability below it tells no winner
 DOUBT = "too few such first choices on record were right"  # where it is below, though an interval would tell one
 MOST_IN_TOSS_UP = 0.9  # at most, where the first of a toss-up is said to lead: intervals leave a tenth on either side
@@ -103,7 +103,14 @@ class Standing:
         ]
         if rest and not found and self.doubted:
             found = rest[:1]
+        if found and self.near:  # all up to the last of them: whole rounds are no reason to leave out a smaller ratio
+            found = rest[: rest.index(found[-1]) + 1]
         return (first, *found) if first else ()
+
+    @property
+    def near(self) -> bool:
+        """Whether the first takes so few rounds that one more or less decides."""
+        return bool(self.totals) and self.least <= FEW * self.prices[next(iter(self.totals))]
 
     @property
     def doubted(self) -> bool:
@@ -142,7 +149,7 @@ class Standing:
         """The interval of a ratio, which holds it as predicted and in whole rounds; None where none is known.
 
         Where either takes `FEW` rounds at most, its ends are in whole ones, as one more or less decides: those of the
-        one that is not the reference, whose rounds the target says.
+        one that is not the reference, whose rounds the target says. Another target leaves it a round more or less, too.
         """
         ends = self.judged.interval(topology, first, LEVEL)
         if ends is None or not self.totals[first]:
@@ -151,11 +158,14 @@ class Standing:
         if not min(self.run[t] / (self.prices[t] or math.inf) for t in (topology, first)) <= FEW:
             return ends[0] * min(rounding, 1.0), ends[1] * max(rounding, 1.0)
         found, known = [self.run[topology] / self.run[first]], [end for end in ends if 0 < end < math.inf]
-        if topology != self.question.reference:
+        if topology != (reference := self.question.reference):
             found += [self._whole(topology, self.totals[first] * end) / self.run[first] for end in known]
-        if first != self.question.reference:
+        if first != reference:
             found += [self.run[topology] / self._whole(first, self.totals[topology] / end) for end in known]
-        return min(found), max(found) if len(known) == len(ends) else math.inf
+        more = 1.0
+        if self.question.target is not None and reference in (topology, first):
+            more += self.prices[reference] / self.run[reference]
+        return min(found) / more, max(found) * more if len(known) == len(ends) else math.inf
 
     def _whole(self, topology: str, total: float) -> float:
         return ceil_rounds(total / self.prices[topology]) * self.prices[topology]
@@ -263,6 +273,7 @@ def verdict(
         said = Verdict(status="toss-up", best=here.best, text=text)
     else:
         said = _decided(found, beside)
+        said = said.replaced(text=" ".join(filter(None, (said.text, _too_near(here)))))
     parts = (out_of_reach(here.question), said.text, ON_PROXY * here.question.predictor.on_proxy)
     return said.replaced(text=" ".join(filter(None, parts)))
 
@@ -279,6 +290,19 @@ def out_of_reach(question: Question) -> str:
         f"The target may be out of reach: {question.metric} can level off before it, and it takes {times(far)} the "
         "pilot's rounds."
     )
+
+
+def _too_near(here: Standing) -> str:
+    """Say that whole rounds leave a toss-up, and which target tells more; empty elsewhere."""
+    if not here.near or len(algorithms(here.question, here.best)) == 1:
+        return ""
+    pilot, way = here.scenario.pilot, "Take a harder one, with more --rounds."
+    if pilot is not None and here.question.predictor.extrapolated(here.question) < 1:
+        way = f"Take a harder one, such as --rounds {pilot.rounds}, the pilot's last."
+    elif pilot is not None:
+        way = "Give `hfl-plan pilot` more --rounds, for a harder one."
+    few = counted(round(here.least / here.prices[here.best[0]]), "round")
+    return f"The target, {few} of {title(here.best[0])}, is too near to tell topologies apart. {way}"
 
 
 def _decided(found: Mapping[str, Mapping[str, Standing]], beside: Sequence[Baseline | Clocked]) -> Verdict:

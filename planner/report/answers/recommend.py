@@ -148,7 +148,7 @@ def _table(answer: Recommendation, most: int, widths: Sequence[Wide], *, full: b
         within = answer.recommend.resolution
         notes.append(f"{percent(within)} is a tie: an interval that begins below {1 + within:g} makes a toss-up")
     if marked and any(row.rounds == 1.0 and row.ratio and row.ratio == row.ratio.low for row in answer.ranking):
-        notes.append("An interval begins at its ratio where that is of one round, the fewest")
+        notes.append("Nothing takes less than one round: an interval may begin at its ratio")
     if not marked and not full and _skips(answer):
         notes.append("A toss-up is by intervals, not by ratios alone: --explain table")
     return [shown, *(Sentences(note, "dim") for note in notes)]

@@ -1078,9 +1078,39 @@ def test_where_one_round_more_decides_intervals_are_of_whole_ones(tmp_path: Path
     assert rings == 2 and rings.low == 1 and "ring-ring" in answer.verdict.best
     least = planner.recommend(pilot=path, rounds=3, **FLEET)
     assert (ratio := least.row("ring-ring").ratio) == ratio.low == 1 and least.row("ring-ring").rounds == 1
-    said = "An interval begins at its ratio where that is of one round"
+    said = "Nothing takes less than one round: an interval may begin at its ratio"
     assert said in str(least) and said not in str(answer)
     many = planner.recommend(pilot=path, rounds=8, **FLEET).row("star-star").ratio
     assert many == 4 and many.low == pytest.approx(8 / 3)  # for 2 or 3
     far = planner.recommend(pilot=path, rounds=80, **FLEET).row("star-star").ratio
     assert far == 4 and far.low != pytest.approx(80 / 2 / round(80 / 2 / far.low))  # of fractions, where they tell
+
+
+def test_a_target_of_few_rounds_tells_no_topologies_apart_by_whole_ones(tmp_path: Path) -> None:
+    """3 rounds of Star-Star against 1 of Ring-Star, 1.3x as long, were 95 % sure; beside it 9x made a toss-up."""
+    clock = {**FLEET, "objective": "time", "link_sharing": "per-client"}
+    clock |= {"step_time": "1us", "uplink": "1Gbit/s", "server_uplink": "1kbit/s", "model_size": "1kB"}
+    ratios = {name: {"value": 1 / pace, "low": 0.9 / pace, "high": 1.1 / pace} for name, pace in PACE.items()}
+    slow = {"value": 2.0, "low": 0.1, "high": 40.0}  # of 6 rounds for 3, or of any number of them
+    runners = [
+        one | ({"envelope": curve(0.5)} if "star-ring" in one.values() else {}) for one in document()["topologies"]
+    ]
+    ends = document()["targets"][0] | {"ratios": ratios | {"star-ring": slow}}
+    path = str(written(tmp_path, targets=[ends], topologies=runners))
+    told = planner.recommend(pilot=path, rounds=3, **clock)
+    assert {row.id: row.rounds for row in told.ranking} == {
+        "star-star": 3, "ring-star": 1, "star-ring": 6, "ring-ring": 1,
+    }  # fmt: skip
+    ratio = told.row("ring-star").ratio
+    assert ratio == pytest.approx(4 / 3, rel=0.01) and ratio.low is None  # one round, whatever seeds leave open
+    assert told.row("star-ring").ratio.low < 1  # and with this one what takes less is left open
+    assert set(told.verdict.best) == set(PACE)
+    ends |= {"ratios": ratios | {"star-ring": {"value": 2.0, "low": 1.9, "high": 2.1}}}
+    path = str(written(tmp_path, targets=[ends], topologies=runners))
+    near = planner.recommend(pilot=path, target_loss=curve(1)[3], **clock)
+    assert near.row("ring-star").ratio.low == pytest.approx(1, rel=0.01)  # Star-Star may take a round more
+    assert set(near.verdict.best) == {"star-star", "ring-star", "ring-ring"}
+    said = "The target, 3 rounds of Star-Star, is too near to tell topologies apart."
+    for answer in (told, near):
+        assert f"{said} Take a harder one, such as --rounds 8, the pilot's last." in answer.verdict.text
+    assert "too near" not in planner.recommend(pilot=path, rounds=80, **clock).verdict.text
