@@ -107,8 +107,6 @@ class Baseline:
 
 def beside(question: Question) -> tuple[Baseline, ...]:
     """The baselines that stand in a table beside its topologies."""
-    if question.depth != 2 and question.predictor.measured:
-        return ()
     return tuple(one for one in baselines(question) if one.topology not in question.topologies or question.depth > 1)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from planner.data.label_counts import read_counts
 from planner.data.pilot import Beside, Interval, Pilot, Runner, Target
 from planner.decide.clocked import BUFFER
-from planner.decide.race import judged, pilot_of_counts
+from planner.decide.race import TIE, judged, pilot_of_counts
 from planner.errors import ScenarioError
 from planner.harness.hooks import Handed
 from planner.harness.pilot import Wanted, on_hook, on_model
@@ -242,9 +242,12 @@ def _why(pilot: Pilot) -> str:
     """Say why the first of a toss-up does not lead where both intervals say so, and who is left out in between."""
     found, said = pilot.verdict, ""
     ties = ((found.lead, 0.0), (found.ratio, 1.0))
+    ranked = _best_first(pilot, pilot.topologies)
     if found.lead and all(one is None or one.low is None or one.low > tie for one, tie in ties):
-        said = " On seeds that chose no rate the lead may be chance, or it is under 1 % of the way from the start."
-    order = [one.id for one in _best_first(pilot, pilot.topologies)]
+        said = " The lead may be chance on the seeds that chose no rate."
+        if (end := ranked[0].final) and pilot.start and found.lead.value <= TIE * abs(end.value - pilot.start):
+            said = f" The lead is under {percent(TIE)} of the way from the start."
+    order = [one.id for one in ranked]
     if between := [one for one in order[: order.index(found.best[-1])] if one not in found.best]:
         first, last = title(found.best[0]), title(found.best[-1])
         said += f" Ahead of {last} but told apart from {first}, as seeds differ less there: {names(between)}."

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import planner
+from hflbounds.topology import all_topologies
 from planner.data.pilot import Pilot, read_pilot
 from planner.data.race_curves import rounds_like
 from planner.decide.phase_diagram import phase
@@ -458,6 +459,24 @@ def test_a_single_tier_that_is_a_tree_by_another_name_has_its_rounds(tmp_path: P
         "Sequential did not race: its rounds are those of Ring-Ring, the same group by group. In an order that" in said
     )
     assert {found[name].rounds_from for name in ("hhfl", "hsl", "hga-fl")} == {"not run"}
+
+
+def test_a_single_tier_has_its_rounds_beside_three_tiers_too(tmp_path: Path) -> None:
+    """It had no row there, and the verdict compared FedAvg with them."""
+    like = dict(
+        zip(all_topologies(3), map(document()["topologies"].__getitem__, (0, 0, 1, 1, 2, 2, 3, 3)), strict=True)
+    )
+    runners = [one | {"id": name} for name, one in like.items()]
+    rounds, ratios = (
+        {name: document()["targets"][0][what][one["id"]] for name, one in like.items()} for what in ("rounds", "ratios")
+    )
+    ends = document()["targets"][0] | {"rounds": rounds, "ratios": ratios}
+    fleet = document()["fleet"] | {"sizes": [2, 2, 4], "drawn": [2, 2, 4], "passes": [1, 1, 1]}
+    path = written(tmp_path, fleet=fleet, topologies=runners, targets=[ends], reference="star-star-star")
+    answer = planner.recommend(pilot=str(path), tiers="2/2/4", objective="rounds")
+    found = [answer.row(name) for name in ("fedavg", "sfl")]
+    assert [row.rounds for row in found] == [ROUNDS, math.ceil(ROUNDS / PACE["ring-ring"])]
+    assert [row.rounds.origin for row in found] == ["predicted"] * 2  # of trees that are the same
 
 
 @pytest.mark.parametrize(
