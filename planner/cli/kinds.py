@@ -50,7 +50,7 @@ SCHEMAS = {  # kinds of JSON, by schema
     "hfl-plan/pilot/1": Kind("a pilot", ("--pilot",)),
 }
 COUNTS = Kind("a table of label counts", DATA, ("measure", "group"))
-FLEET = Kind("a list of clients", ("--fleet",))
+FLEET = Kind("a list of clients", ("--fleet", "--sites"))
 COVERAGE = Kind("a table of who reaches which server", ("--coverage",), ("overlap",))
 GRAM = Kind("a table of inner products", ("--gram",), ("measure",))
 HOOK = Kind("a hook", (), ("estimate", "pilot"))

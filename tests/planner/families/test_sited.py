@@ -279,6 +279,14 @@ def test_what_cannot_be_meant_is_refused(plan, words: tuple[str, ...]) -> None:
     assert REFUSED[words] in err
 
 
+def test_a_mistyped_place_is_not_answered_with_another_option(plan, tmp_path: Path) -> None:
+    """It was told that the file belongs to --fleet, which it was given to."""
+    (tmp_path / "s.csv").write_text("client,group,node,samples,step_time\na,g,Nowhere,10,1s\n")
+    code, _, err = plan("recommend", "--network", "geant", "--sites", str(tmp_path / "s.csv"))
+    assert code == 2 and "'Nowhere' is not a place of geant" in err
+    assert err.splitlines()[1] == "  help: Check the name."
+
+
 def test_access_is_that_of_each_client_at_a_place_and_the_answer_says_so(plan, tmp_path: Path) -> None:
     """Two clients behind one uplink take as long as one, where a star of them that shares it takes twice."""
     (tmp_path / "net.csv").write_text("a,b,latency_ms,bandwidth_mbit\nx,y,1,100000\n")
