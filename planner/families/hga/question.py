@@ -120,7 +120,7 @@ def solve(scenario: Scenario, settings: Settings) -> Answer:
     defined_by, timed, inside = "", None, None
     if asked.target is None:
         tighter = all(b.reach.bound == THEOREM for b in buffers)  # for the buffer of all too
-        by = "all buffers by another, tighter bound" if tighter else "smaller buffers by a looser bound"
+        by = "all buffers by HGA-FL's, tighter" if tighter else "smaller buffers by HGA-FL's, looser"
         defined_by = (
             f"what synchronous {title(asked.reference)}'s bound guarantees after {asked.horizon:,.0f} rounds; {by}"
         )

@@ -397,7 +397,7 @@ def test_a_target_says_whose_steps_are_by_another_bound(plan) -> None:
     words = ("async", "-G", "8", "-M", "40", "-K", "4", "-H", "dirichlet:intra=0.3,inter=2", "--speed-ratio", "6")
     found = json.loads(plan(*words, "--rounds", "300", "--json")[1])
     assert {one["bound"] for one in found["async"]["buffers"]} == {"hflbounds.hga-repaired"}
-    assert "; all buffers by another, tighter bound; " in found["target"]["defined_by"]
+    assert "; all buffers by HGA-FL's, tighter; " in found["target"]["defined_by"]
     assert any(one["text"].startswith("The bound of all buffers takes a round") for one in found["warnings"])
 
 
@@ -412,7 +412,7 @@ def test_a_buffer_of_all_takes_the_rounds_of_the_synchronous_server_that_define_
         **dict.fromkeys((1, 2, 3), "hga-repaired"),
         4: "exact",
     }
-    assert "smaller buffers by a looser bound" in found["target"]["defined_by"]
+    assert "smaller buffers by HGA-FL's, looser" in found["target"]["defined_by"]
     inside = {one["R_sub"]: one["steps"] for one in found["async"]["sub_rounds"]}
     v = {name: found["scenario"][name]["value"] for name in ("G", "M", "K", "sigma", "L", "A", "zeta", "delta")}
     v |= {"S1": v["G"], "S2": v["M"]}
