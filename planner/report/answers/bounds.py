@@ -202,7 +202,8 @@ def _page(statement: Statement, own: Any, rows: Any, tuned: Mapping[str, Any] | 
     fewer = [fact for fact in shown if fact[0] != "Also"]
     counts = {"Needs": f"{counted(len(bound.assumes), 'assumption')}: --explain hypotheses"}
     parts = [(name, counts.get(name, text)) for name, text in fewer]
-    return brief(answer, body, facts=shown, shorter=(fewer, parts), sections=sections, kind="Bound")
+    least = [fact for fact in parts if fact[0] != "Bounded"]  # a section says it
+    return brief(answer, body, facts=shown, shorter=(fewer, parts, least), sections=sections, kind="Bound")
 
 
 def _others(bound: Bound) -> str:
