@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.data.heterogeneity import DIFFER
-from planner.predict import many_steps
+from planner.predict import many_steps, memory
 from planner.predict.evidence import rows_of, table
 from planner.predict.question import Question
 from planner.predict.statements import ModelUncertainty
@@ -102,6 +102,15 @@ def _here(question: Question) -> Array:
     values = question.values
     drawn = question.order == "random" or values["S1"] < values["G"] or values["S2"] < values["M"]
     return place(values, float(question.predictor.on_record(question, question.goal(), values)), drawn)
+
+
+def _nearest(question: Question, known: Record) -> tuple[NDArray[np.intp], float]:
+    """As of `Record.nearest`, of the record that a question is answered with; no clock moves it."""
+    key = memory.key_of(question, {"nearest": name_of(question)})
+    if (found := memory.remembered(key)) is None:
+        rows, distance = known.nearest(_here(question), kind(question.values))
+        memory.keep(key, found := {"rows": rows, "distance": distance})
+    return found["rows"], found["distance"]
 
 
 def file_of(name: str) -> str:
@@ -242,7 +251,7 @@ def of(question: Question) -> ModelUncertainty | None:
     known = record(name_of(question))
     if known is None or question.predictor.id not in known.errors or not covers(question):
         return None
-    rows, distance = known.nearest(_here(question), kind(question.values))
+    rows, distance = _nearest(question, known)
     regret = known.regret[question.predictor.id][rows]
     return ModelUncertainty(
         predictor=question.predictor.id,
@@ -269,7 +278,7 @@ def errors(question: Question, rng: np.random.Generator, number: int) -> Array:
     """
     known = record(name_of(question))
     assert known is not None  # noqa: S101 - asked only where `of` has an answer
-    rows, _ = known.nearest(_here(question), kind(question.values))
+    rows, _ = _nearest(question, known)
     drawn, mine = rng.choice(rows, number), known.errors[question.predictor.id]
     return np.stack([mine[_measured_as(question, topology)][drawn] for topology in question.topologies])
 
