@@ -90,13 +90,13 @@ def _named(answer: Tuned) -> list[Plan]:
     return list({row.id: row for mark in order for row in answer.rows if getattr(row, mark)}.values())
 
 
-def _whose(answer: Tuned) -> str:
-    """Which of K and P of the present choice were assumed; that both were given where none was."""
+def _whose(answer: Tuned, *, short: bool) -> str:
+    """Which of K and P of the present choice were assumed; that both were given where none was; by name if not short."""
     names = ("K", answer.tune.passes)
     assumed = [name for name in names if name in answer.scenario and answer.scenario[name].origin == "default"]
     if len(assumed) == 1:
         return f"{assumed[0]} assumed"
-    return f"{' and '.join(names)} as {'assumed' if assumed else 'given'}"
+    return f"{'' if short else ' and '.join(names) + ' '}as {'assumed' if assumed else 'given'}"
 
 
 def _note(answer: Tuned, row: Plan, chosen: Plan, *, short: bool = False, apart: bool = False) -> str:
@@ -106,9 +106,9 @@ def _note(answer: Tuned, row: Plan, chosen: Plan, *, short: bool = False, apart:
     """
     if row.recommended:
         which = "<- own links" if answer.verdict.status == "depends" else "<- recommended"
-        return f"{which}, {_whose(answer)}" if row.given else which
+        return f"{which}, {_whose(answer, short=short)}" if row.given else which
     if row.given:
-        return _whose(answer) + ", over the budget" * (not row.within_budget)
+        return _whose(answer, short=short) + ", over the budget" * (not row.within_budget)
     if not row.within_budget:
         return "over the budget"
     if short and row.toss_up:
