@@ -91,7 +91,7 @@ def _named(answer: Tuned) -> list[Plan]:
 
 
 def _whose(answer: Tuned, *, short: bool) -> str:
-    """Which of K and P of the present choice were assumed; that both were given where none was; by name if not short."""
+    """Which of K and P of the present choice were assumed, or that none was; by name if not short."""
     names = ("K", answer.tune.passes)
     assumed = [name for name in names if name in answer.scenario and answer.scenario[name].origin == "default"]
     if len(assumed) == 1:
