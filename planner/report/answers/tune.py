@@ -26,7 +26,7 @@ RATES = ("rate, effective", "rate, raw", "rate, effective, bound", "rate, raw, b
 def document(answer: Tuned) -> Document:
     """Lay choices out, as many as leave a page its lines, with what a section says too where there is room."""
     named = min(len(_named(answer)), SHOWN)
-    ways = ((0, False), (1, False), (2, False), (2, True), (3, True), (4, True))
+    ways = ((0, False), (1, False), (2, False), (2, True), (3, True), (4, True), (5, True))
     pages = [(most, *way) for way in ways for most in range(SHOWN, FEWEST - 1, -1)]
     pages.sort(key=lambda page: page[0] < named)  # what the verdict names goes before what a section says too
     return first_that_fits(_laid(answer, *page) for page in pages)
@@ -36,7 +36,7 @@ def _laid(answer: Tuned, most: int, left_out: int, short: bool) -> Document:
     """The present choice, the recommended one, and others of the front, up to so many."""
     chosen = next(row for row in answer.rows if row.recommended)
     rows = _page_rows(answer, chosen, most)
-    notes = [(_note(answer, row, chosen, short=left_out > 2, apart=not left_out),) for row in rows]
+    notes = [(_note(answer, row, chosen, left_out),) for row in rows]
     table = _table(answer, rows, (Column(""),), notes, label="Choices to one target")
     if all(row.group_rounds == 1 for row in rows):
         table = table.of([i for i in range(len(table.columns)) if i != PASSES])
@@ -99,19 +99,19 @@ def _whose(answer: Tuned, *, short: bool) -> str:
     return f"{'' if short else ' and '.join(names) + ' '}as {'assumed' if assumed else 'given'}"
 
 
-def _note(answer: Tuned, row: Plan, chosen: Plan, *, short: bool = False, apart: bool = False) -> str:
-    """Why a row is shown, in a word where ``short``; empty for a choice of the front that saves nothing worth a row.
+def _note(answer: Tuned, row: Plan, chosen: Plan, left_out: int = 1) -> str:
+    """Why a row is shown, in fewer words on a fuller page; empty for a choice of the front that saves too little.
 
-    Those of a toss-up that are far ``apart`` have their interval.
+    Those of a toss-up that are far apart have their interval.
     """
     if row.recommended:
         which = "<- own links" if answer.verdict.status == "depends" else "<- recommended"
-        return f"{which}, {_whose(answer, short=short)}" if row.given else which
+        return f"{which}, {_whose(answer, short=left_out > 4)}" if row.given else which
     if row.given:
-        return _whose(answer, short=short) + ", over the budget" * (not row.within_budget)
+        return _whose(answer, short=left_out > 4) + ", over the budget" * (not row.within_budget)
     if not row.within_budget:
         return "over the budget"
-    if short and row.toss_up:
+    if left_out > 2 and row.toss_up:
         return "toss-up"
     less = [
         f"{percent(min(1 - own / best, MOST_SAID))} less {what}"
@@ -119,7 +119,7 @@ def _note(answer: Tuned, row: Plan, chosen: Plan, *, short: bool = False, apart:
         for own, best in [(getattr(row, SPENT[what]), getattr(chosen, SPENT[what]))]
         if own is not None and best and own < best * (1 - LESS)
     ]
-    far = apart and row.ratio is not None and row.ratio.low is not None and row.ratio > FAR
+    far = not left_out and row.ratio is not None and row.ratio.low is not None and row.ratio > FAR
     return ", ".join([f"toss-up, {times(row.ratio)}" if far else "toss-up"] * row.toss_up + less)
 
 
