@@ -150,7 +150,8 @@ def _facts(answer: Tuned, chosen: Plan, left_out: int) -> Iterator[tuple[str, st
     if answer.tune.scale is not None:
         yield SCALE, answer.tune.scale.in_words()
     told = _evidence(answer)
-    yield "Evidence", told if left_out < 2 else told.partition(";")[0]
+    told = told if left_out < 2 else told.partition(";")[0]
+    yield "Evidence", told if left_out < 5 else told.partition(" (")[0]
 
 
 def _evidence(answer: Tuned) -> str:
