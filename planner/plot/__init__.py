@@ -156,17 +156,21 @@ def plain(text: str, most: int = 40) -> str:
 
 
 def round_ticks(axis: Any, say: Callable[[float], str], units: Sequence[float] = POWERS) -> None:
-    """A few round multiples of ``units`` on a logarithmic axis whose limits are set, in the words of ``say``."""
-    from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
+    """A few round multiples of ``units`` on a logarithmic axis whose limits are set, in the words of ``say``.
+
+    Where it is too narrow for these, equal steps; 1 stays where it is among them.
+    """
+    from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator, NullLocator
 
     low, high = axis.get_view_interval()
-    kept = [(low * high) ** 0.5]
     for multiples in ((1,), (1, 3), (1, 2, 5), (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)):
-        inside = sorted({m * unit for unit in units for m in multiples if low <= m * unit <= high})
-        if len(inside) >= 2:
-            kept = inside[:: -(-len(inside) // 5)]
-        if len(inside) >= 3:
+        kept = sorted({m * unit for unit in units for m in multiples if low <= m * unit <= high})
+        if len(kept) >= 3:
             break
+    if len(kept) < 3:
+        kept = [tick for tick in MaxNLocator(5, steps=(1, 2, 5, 10)).tick_values(low, high) if low <= tick <= high]
+    each = -(-len(kept) // 5)
+    kept = kept[kept.index(1.0) % each if 1.0 in kept else 0 :: each]
     if axis.axis_name == "x":  # labels side by side need room
         whole = 0.75 * 72 * axis.axes.figure.get_figwidth() / max(math.log(high / low), 1e-9)
         apart: list[float] = []
@@ -175,6 +179,7 @@ def round_ticks(axis: Any, say: Callable[[float], str], units: Sequence[float] =
             if not apart or math.log(tick / apart[-1]) * whole > 0.5 * LETTER * letters:
                 apart.append(tick)
         kept = apart
+    kept = [*{say(tick): tick for tick in kept}.values()]
     axis.set_major_locator(FixedLocator(kept))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FixedFormatter([say(x) for x in kept]))

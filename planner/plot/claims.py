@@ -1,24 +1,23 @@
-"""One forest plot per claim, as SVG and PNG with the numbers beside them as CSV. The one door to matplotlib."""
+"""One forest plot per claim, as SVG and PNG with the numbers beside them as CSV."""
 
 from __future__ import annotations
 
-import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, fields
 from pathlib import Path
-from textwrap import fill
 from typing import Any
 
 from planner.errors import NoAnswerError
 from planner.harness.claims import Finding, Row
 from planner.io.atomic import write
 from planner.io.csv_rows import csv_text
-from planner.plot import BAND, FAINT, GRID, style
+from planner.plot import BAND, FAINT, INK, content, figure, round_ticks, style
+from planner.plot.lettering import heading
 
 # Okabe and Ito's colours, and a shape for each, so that neither colour nor shape is needed alone.
 LOOKS = {"holds": ("#0072B2", "o"), "fails": ("#D55E00", "X"), "cannot tell": ("#767676", "D")}
-MIDDLE = 4.2  # inches
+MIDDLE, LINE, LETTER = 4.2, 0.2, 0.062  # inches: of the axes across, of a line down, of a letter across
 WIDEST = 1e3  # ratios beyond this, or their inverses, are arrows at the edge
 AXES = {  # panels in this order
     "tau": "Kendall's tau: 1 is the same order, 0 is guessing, -1 the opposite order",
@@ -34,107 +33,78 @@ def draw(pictures: Sequence[Finding], folder: Path) -> list[Path]:
     """
     written: list[Path] = []
     try:
-        with style():
-            import matplotlib
-
+        with style():  # says what is missing before the folder is made
             folder.mkdir(parents=True, exist_ok=True)
-            matplotlib.rcdefaults()  # these have letters of their own size
-            matplotlib.rcParams.update({"svg.hashsalt": "hfl-plan", "font.size": 9.0})
-            for picture in pictures:
-                for end, whole in _files(picture).items():
-                    written.append(folder / f"{picture.id}.{end}")
-                    write(written[-1], whole, force=True, option="--pictures")
+        for picture in pictures:
+            drawn = _figure(picture)
+            table = csv_text([[field.name for field in fields(Row)], *map(astuple, picture.rows)])
+            files = {kind: content(drawn, kind, picture.statement) for kind in ("svg", "png")} | {"csv": table.encode()}
+            for end, whole in files.items():
+                written.append(folder / f"{picture.id}.{end}")
+                write(written[-1], whole, force=True, option="--pictures")
     except OSError as error:
         reason = error.strerror or str(error)
         raise NoAnswerError(f"--pictures: {folder} cannot be written: {reason}. Name another folder.") from None
     return written
 
 
-def _files(picture: Finding) -> dict[str, bytes]:
-    figure = _figure(picture)
-    svg, png = io.BytesIO(), io.BytesIO()
-    figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": "hfl-plan"})
-    figure.savefig(png, format="png", dpi=150, metadata={"Software": None})
-    table = csv_text([[field.name for field in fields(Row)], *map(astuple, picture.rows)])
-    return {"svg": svg.getvalue(), "png": png.getvalue(), "csv": table.encode()}
-
-
+@style()
 def _figure(picture: Finding) -> Any:
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
     panels = {m: [line for line in picture.rows if line.measure == m] for m in AXES}
     panels = {measure: lines for measure, lines in panels.items() if lines}
-    tall = {measure: len(lines) + len({line.setting for line in lines}) for measure, lines in panels.items()}
-    settings, names = ([getattr(line, part) for line in picture.rows] for part in ("setting", "compared"))
-    left = 0.35 + max(_wide(settings, 9, "bold"), _wide(names, 9))
-    right = 0.35 + _wide([_said(line) for line in picture.rows], 8)
-    width = left + MIDDLE + right
-    statement = fill(picture.statement, int(14.5 * width))
-    head, foot, row = 0.66 + 0.16 * statement.count("\n"), 0.72, 0.215
-    height = head + sum(row * n + foot for n in tall.values())
-    figure = Figure(figsize=(width, height))
-    figure.text(0.15 / width, 1 - 0.15 / height, f"{picture.id}: {picture.verdict}", size=12, weight="bold", va="top")
-    figure.text(0.15 / width, 1 - 0.40 / height, statement, size=9, va="top", color=FAINT)
-    top = height - head
-    for measure, lines in panels.items():
-        tall_here = row * tall[measure]
-        box = (left / width, (top - tall_here) / height, (width - left - right) / width, tall_here / height)
-        _panel(figure.add_axes(box), measure, lines)
-        top -= tall_here + foot
+    tall = [LINE * (len(lines) + len({line.setting for line in lines})) for lines in panels.values()]
+    names = max((len(text) for line in picture.rows for text in (line.setting, line.compared)), default=0)
+    width = MIDDLE + LETTER * (names + max((len(_said(line)) for line in picture.rows), default=0))
+    drawn, _ = figure(width, 1.0 + sum(tall) + 0.5 * len(tall), across=0)
+    grid = drawn.add_gridspec(max(len(panels), 1), 1, height_ratios=tall or None)
+    for place, (measure, lines) in enumerate(panels.items()):
+        _panel(drawn.add_subplot(grid[place]), measure, lines)
     shown = [verdict for verdict in LOOKS if any(line.verdict == verdict for line in picture.rows)]
-    keys = [Line2D([], [], color=LOOKS[v][0], marker=LOOKS[v][1], linewidth=1.4, markersize=6, label=v) for v in shown]
-    where = ((width - 0.15) / width, 1 - 0.08 / height)
-    figure.legend(handles=keys, loc="upper right", bbox_to_anchor=where, ncols=3, frameon=False, borderaxespad=0)
-    return figure
-
-
-def _wide(texts: Sequence[str], size: float, weight: str = "normal") -> float:
-    """How wide the widest of them is, in inches."""
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.textpath import TextPath
-
-    font = FontProperties(weight=weight)
-    widths = (float(TextPath((0, 0), text, size=size, prop=font).get_extents().width) for text in texts)
-    return max(widths, default=0) / 72
+    keys = [Line2D([], [], color=LOOKS[v][0], marker=LOOKS[v][1], label=v) for v in shown]
+    drawn.legend(handles=keys, loc="outside lower center", ncols=3)
+    heading(drawn, f"{picture.id}: {picture.verdict}", picture.statement)
+    return drawn
 
 
 def _panel(axes: Any, measure: str, lines: Sequence[Row]) -> None:
     neutral = 1.0 if measure == "ratio" else 0.0
     low, high = _limits(measure, lines)
+    axes.set(xscale="log" if measure == "ratio" else "linear", xlim=(low, high), yticks=[])
     if measure == "ratio":
-        axes.set_xscale("log")
-    axes.set_xlim(low, high)
-    _ticks(axes, measure, low, high)
+        round_ticks(axes.xaxis, "{:g}".format)
+    else:
+        axes.set_xticks((-1, -0.5, 0, 0.5, 1))
     at = 0
-    left: Any = {"transform": axes.get_yaxis_transform(), "ha": "right", "va": "center"}
     for place, line in enumerate(lines):
         if place == 0 or line.setting != lines[place - 1].setting:
-            axes.text(-0.02, at, line.setting, **left, weight="bold")
+            axes.text(-0.02, at, line.setting, **_beside(axes), ha="right", weight="bold")
             at += 1
         _line(axes, at, line, low, high)
         at += 1
     axes.axvspan(neutral - lines[0].margin, neutral + lines[0].margin, color=BAND, zorder=0, linewidth=0)
-    axes.axvline(neutral, color="black", linewidth=0.8, zorder=1)
+    axes.axvline(neutral, color=INK, linewidth=0.8, zorder=1)
     axes.set_ylim(at - 0.4, -0.6)
-    axes.set_yticks([])
-    axes.grid(axis="x", color=GRID, linewidth=0.6, zorder=0)
-    axes.set_axisbelow(True)
-    for side in ("top", "left", "right"):
-        axes.spines[side].set_visible(False)
-    axes.set_xlabel(f"{AXES[measure]}\nshaded: too near to {neutral:g} to be a difference", size=8, color=FAINT)
+    axes.spines["left"].set_visible(False)
+    axes.set_xlabel(f"{AXES[measure]}\nshaded: too near to {neutral:g} to be a difference", size=7, color=FAINT)
+
+
+def _beside(axes: Any) -> dict[str, Any]:
+    """Where a text stands: across by shares of the axes, down by lines."""
+    return {"transform": axes.get_yaxis_transform(), "va": "center"}
 
 
 def _line(axes: Any, at: int, line: Row, low: float, high: float) -> None:
     color, marker = LOOKS[line.verdict]
-    beside: Any = {"transform": axes.get_yaxis_transform(), "va": "center"}
+    beside = _beside(axes)
     axes.text(-0.02, at, line.compared, **beside, ha="right")
-    axes.text(1.02, at, _said(line), **beside, ha="left", size=8, color=FAINT)
+    axes.text(1.02, at, _said(line), **beside, ha="left", size=7, color=FAINT)
     if math.isnan(line.value):
-        axes.text(0.5, at, "both diverged", **beside, ha="center", size=8, color=color, backgroundcolor="w")
+        axes.text(0.5, at, "both diverged", **beside, ha="center", size=7, color=color, backgroundcolor="w")
         return
     if line.low < high and line.high > low:
-        axes.plot([max(line.low, low), min(line.high, high)], [at, at], color=color, linewidth=1.4, zorder=3)
+        axes.plot([max(line.low, low), min(line.high, high)], [at, at], color=color, zorder=3)
     for beyond, edge, arrow in ((line.low < low, low, "<"), (line.high > high, high, ">")):
         if beyond:
             axes.plot([edge], [at], marker=arrow, color=color, markersize=6, zorder=3, clip_on=False)
@@ -161,27 +131,3 @@ def _limits(measure: str, lines: Sequence[Row]) -> tuple[float, float]:
     low, high = math.log(min(ends)), math.log(max(ends))
     room = 0.05 * (high - low)
     return math.exp(low - room), math.exp(high + room)
-
-
-def _ticks(axes: Any, measure: str, low: float, high: float) -> None:
-    """Plain numbers, a handful, 1 among them."""
-    if measure == "tau":
-        axes.set_xticks([-1, -0.5, 0, 0.5, 1])
-        return
-    from matplotlib.ticker import FixedLocator, NullLocator
-
-    for ticks in _ladders(low, high):
-        if len(ticks) >= 4:
-            break
-    axes.xaxis.set_major_locator(FixedLocator(ticks))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xticklabels([f"{x:g}" for x in ticks])
-
-
-def _ladders(low: float, high: float) -> Iterator[list[float]]:
-    """Round numbers from low to high, on ever finer ladders: first of decades, then of equal steps."""
-    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)))
-    for digits in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)):
-        yield [x for x in (digit * 10.0**power for power in decades for digit in digits) if low <= x <= high]
-    for step in (0.2, 0.1, 0.05, 0.02, 0.01, 0.005):
-        yield [round(i * step, 3) for i in range(math.ceil(low / step), math.floor(high / step) + 1)]

@@ -55,6 +55,26 @@ def table(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [
+        (0.0011, 1.2), (0.0009, 1.2), (0.19, 1.1), (0.95, 1.55), (0.967, 1.034), (0.012, 5.0), (1 / 1100, 1100.0),
+        (40.0, 90.0), (3.0, 3.01),
+    ],
+)  # fmt: skip
+def test_ticks_are_round_and_a_handful_and_one_is_among_them(low: float, high: float) -> None:
+    with pictures.style():
+        _, axes = pictures.figure(pictures.PAGE)
+        axes.set(xscale="log", xlim=(low, high))
+        pictures.round_ticks(axes.xaxis, "{:g}".format)
+    ticks = axes.get_xticks().tolist()
+    assert 3 <= len(ticks) <= 6
+    assert all(low <= tick <= high for tick in ticks)
+    assert [float(text.get_text()) for text in axes.get_xticklabels()] == pytest.approx(ticks)
+    assert np.round(ticks, 3).tolist() == pytest.approx(ticks)
+    assert 1.0 in np.round(ticks, 12) or not low <= 1 <= high
+
+
 # ---------------------------------------------------------------- bytes and files
 
 
