@@ -14,7 +14,7 @@ from planner.decide.rank import recommend
 from planner.decide.recommendation import Recommendation
 from planner.errors import ScenarioError
 from planner.export.plan import Plan, one_line
-from planner.export.targets import Target, targets
+from planner.export.targets import README, TEMPLATES, Target, targets
 from planner.io import frames
 from planner.io.atomic import write_folder
 from planner.io.parts import Part, field
@@ -25,7 +25,6 @@ from planner.io.wording import CASES, names_or, title
 from planner.scenario.fields import leaves, put
 from planner.scenario.units import format_duration, format_size
 
-FILES = Path(__file__).with_name("files")
 COMPARE = "`hfl-plan compare scenario.toml measured.json` shows predicted against measured."
 
 
@@ -86,7 +85,7 @@ def export(
         target=target.id,
         topology=plan.topology.id,
         folder=str(folder),
-        files=("README.md", *target.files, *beside),
+        files=(README, *target.files, *beside),
         plan=plan.id,
         clients=len(plan.clients),
         rounds=plan.rounds,
@@ -141,15 +140,11 @@ def project(plan: Plan, target: Target, answer: Exported) -> dict[str, str]:
         "rounds": str(plan.rounds),
         "compare": COMPARE if "scenario.toml" in answer.files else "",
     }
-    found = {"README.md": Template(_template(f"{target.id}/README.md")).substitute(words)}
-    for name, source in target.files.items():
-        text = plan.toml(target.id) if source == "plan.toml" else _template(source)
-        found[name] = Template(text).substitute(words) if source.endswith("pyproject.toml") else text
+    found = {}
+    for name, template in {README: TEMPLATES / target.id / README, **target.files}.items():
+        text = plan.toml(target.id) if template is None else template.read_text(encoding="utf-8")
+        found[name] = Template(text).substitute(words) if name in (README, "pyproject.toml") else text
     return found
-
-
-def _template(name: str) -> str:
-    return (FILES / name).read_text(encoding="utf-8")
 
 
 def _check(plan: Plan, target: Target) -> None:

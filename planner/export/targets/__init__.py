@@ -7,6 +7,7 @@ import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import TypeVar
 
 from planner.cost.spec import RoundSpec
@@ -14,6 +15,8 @@ from planner.scenario.network import Link, Network
 from planner.scenario.resolve import Scenario
 
 Planned = TypeVar("Planned", Scenario, RoundSpec)
+TEMPLATES = Path(__file__).parents[1] / "files"
+README = "README.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +26,18 @@ class Target:
     id: str  # as in ``--to``
     title: str  # for people
     most: int  # clients that it runs on one machine, by our choice
-    files: Mapping[str, str]  # of the project, each with its template in ``planner/export/files``
     says: tuple[str, ...]  # what differs from the plan where it is run so, for README
+    inside: str = ""  # folder of the project with what every project has
     network: Callable[[Network], Network] | None = None  # as the target uses it; None where it moves no model
     name_rule: str = ""  # a regular expression that names of clients must match; "" for any name
+
+    @property
+    def files(self) -> dict[str, Path | None]:
+        """Files of a project beside its README, each with its template; None for the plan."""
+        own, shared = TEMPLATES / self.id, sorted((TEMPLATES / "core").glob("*.py"))
+        found = {path.relative_to(own).as_posix(): path for path in sorted(own.rglob("*.*")) if path.suffix != ".pyc"}
+        del found[README]
+        return {**found, **{self.inside + path.name: path for path in shared}, f"{self.inside}plan.toml": None}
 
     def run(self, planned: Planned) -> Planned:
         """Return a scenario or a round on the network as the target uses it."""

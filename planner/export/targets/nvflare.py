@@ -6,14 +6,6 @@ TARGET = Target(
     id="nvflare",
     title="NVFlare",
     most=200,
-    files={
-        "job.py": "nvflare/job.py",
-        "controller.py": "nvflare/controller.py",
-        "client.py": "nvflare/client.py",
-        "hierarchy.py": "core/hierarchy.py",
-        "task.py": "core/task.py",
-        "plan.toml": "plan.toml",
-    },
     says=(
         "The controller asks every site itself, with no group servers and no messages between sites: every model goes "
         "to the one server and back. Priced so that the server's own line carries all sites at once, each at the "

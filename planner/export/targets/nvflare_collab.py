@@ -8,13 +8,6 @@ TARGET = replace(
     NVFLARE,
     id="nvflare-collab",
     title="NVFlare, Collab API",
-    files={
-        "job.py": "nvflare-collab/job.py",
-        "app.py": "nvflare-collab/app.py",
-        "hierarchy.py": "core/hierarchy.py",
-        "task.py": "core/task.py",
-        "plan.toml": "plan.toml",
-    },
     says=(
         "Sites of a ring call each other, and there are no group servers. NVFlare carries messages between sites "
         "through the one server, so a hop is two transfers. Priced so that the server's own line carries all sites at "

@@ -6,12 +6,6 @@ TARGET = Target(
     id="python",
     title="Python",
     most=20_000,
-    files={
-        "plan.toml": "plan.toml",
-        "hierarchy.py": "core/hierarchy.py",
-        "task.py": "core/task.py",
-        "run.py": "python/run.py",
-    },
     says=(
         "Nothing is sent: `measured.json` has the time of the local steps and the metric, and no bytes. "
         "The predicted times are those of the planned network.",
