@@ -181,11 +181,6 @@ def ask_sharing(scenario: Scenario) -> NextStep:
     return NextStep(argv=LINK_SHARING, why=f"Does {a_group(scenario.names)} share one link?", asks=True)
 
 
-def sharing_turns(scenario: Scenario, best: Collection[str], beyond: tuple[str, ...]) -> tuple[Sensitivity, ...]:
-    """Say that shared links have another best topology or toss-up, or none; nothing where they have the same."""
-    return turns(SHARING, str(scenario.known[SHARING].value), "per-server", best, beyond)
-
-
 def turns(
     parameter: str, now: str, other: str, best: Collection[str], beyond: tuple[str, ...]
 ) -> tuple[Sensitivity, ...]:

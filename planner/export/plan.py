@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from hflbounds.topology import Topology
+from hflbounds.typeset.wording import line
 from planner.data.fleet import Listed
 from planner.data.label_counts import read_members
 from planner.decide.rank import recommend
@@ -81,7 +82,7 @@ class Plan:
         """Write plan.toml for a target."""
         row, answer = self.row, self.answer
         lines = [
-            f"# {one_line(self.scenario.title or 'A plan')}: {self.topology.title}. Written by hfl-plan {version()}.",
+            f"# {line(self.scenario.title or 'A plan')}: {self.topology.title}. Written by hfl-plan {version()}.",
             f'id = "{self.id}"',
             f'target = "{target}"  # what runs it',
             f"rounds = {self.rounds}  # completed, to the target, {answer.recommend.predictor}",
@@ -114,11 +115,6 @@ def plan_id(topology: Topology, K: int) -> str:
     tiers = [[t.pattern.id, t.size, t.taking_part, t.passes, t.order] for t in topology.tiers]
     nodes = [[t.children.digest.hex()] for t in topology.tiers if t.children is not None]
     return hashlib.sha256(canonical([tiers, K, *nodes]).encode()).hexdigest()[:16]
-
-
-def one_line(text: str) -> str:
-    """Return a text without what could end a line of a file."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
 def plan(

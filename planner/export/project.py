@@ -10,15 +10,16 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+from hflbounds.typeset.wording import line
 from planner.decide.rank import recommend
 from planner.decide.recommendation import Recommendation
 from planner.errors import ScenarioError
-from planner.export.plan import Plan, one_line
+from planner.export.plan import Plan
 from planner.export.targets import README, TEMPLATES, Target, targets
 from planner.io import frames
 from planner.io.atomic import write_folder
 from planner.io.parts import Part, field
-from planner.io.text import suggest
+from planner.io.text import one_of
 from planner.io.toml_text import toml
 from planner.io.version import version
 from planner.io.wording import CASES, names_or, title
@@ -61,10 +62,7 @@ class Exported(Part):
 
 def target_of(word: str) -> Target:
     """Look a target up."""
-    known = targets()
-    if word not in known:
-        raise ScenarioError(f"--to: {word!a:.40} is not one of {', '.join(known)}. {suggest(word, known)}".rstrip())
-    return known[word]
+    return targets()[one_of(word, tuple(targets()), "--to")]
 
 
 def export(
@@ -131,7 +129,7 @@ def scenario_files(told: Mapping[str, Any], folder: Path) -> dict[str, str]:
 def project(plan: Plan, target: Target, answer: Exported) -> dict[str, str]:
     """Make the files of a project."""
     words = {
-        "title": one_line(plan.scenario.title) or "A plan",
+        "title": line(plan.scenario.title) or "A plan",
         "topology": plan.topology.title,
         "meaning": plan.topology.meaning(*plan.scenario.names),
         "notes": "\n".join(f"- {note}" for note in answer.notes),

@@ -14,6 +14,7 @@ import numpy as np
 from hflbounds.topology import Topology
 from planner.errors import ScenarioError
 from planner.families.framing import Frame
+from planner.io.text import one_of
 from planner.network.hops import Transfers
 from planner.network.presets import load
 from planner.network.read import Filling
@@ -51,8 +52,7 @@ class Wanted:
         """The rules, read."""
         if self.fill not in (None, "detour"):
             raise ScenarioError(f"--fill: {self.fill!a:.40} is no rule. Write detour, or leave it out.")
-        if self.routing not in ("direct", "stored"):
-            raise ScenarioError(f"--routing: {self.routing!a:.40} is not one of direct, stored.", code="E020")
+        one_of(self.routing, ("direct", "stored"), "--routing")
         model = None if self.latency_model is None else LatencyModel.parse(self.latency_model)
         return Filling(
             bandwidth=_rate(self.bandwidth, "--bandwidth"),

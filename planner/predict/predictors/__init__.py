@@ -16,6 +16,7 @@ from functools import cache
 from types import MappingProxyType
 
 from planner.errors import ScenarioError
+from planner.io.text import one_of
 from planner.io.version import entry_points
 from planner.predict.evidence import rows_of
 from planner.predict.predictors.base import SQUARED_GRADIENT, Predictor, Quantity, report_progress, watched
@@ -47,10 +48,7 @@ def predictors() -> Mapping[str, Predictor]:
 
 def predictor(name: str) -> Predictor:
     """Look a predictor up by its id."""
-    known = predictors()
-    if name not in known:
-        raise ScenarioError(f"--predictor: {name!a:.40} is not one of {', '.join(known)}.", code="E020")
-    return known[name]
+    return predictors()[one_of(name, tuple(predictors()), "--predictor")]
 
 
 @cache

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from hflbounds.audit import report as ledger
-from hflbounds.typeset.markup import unicode
-from hflbounds.typeset.wording import sentence
 from planner.io.listings import Listing, listing
 from planner.io.progress import progress
 from planner.io.text import one_of
+from planner.report.answers.bound_options import plain
 from planner.report.document import Column, Section, Table
 from planner.report.page import brief
 
@@ -80,10 +79,5 @@ def _found(row: ledger.Row) -> str:
 
 
 def _sentence(row: ledger.Row) -> str:
-    detail = f" {_plain(row.detail)}" if row.verdict != "holds" or not row.as_recorded else ""
-    return f"{row.id}, {_found(row)}: {_plain(f'{row.place}: {row.claim}')}.{detail}"
-
-
-def _plain(words: str) -> str:
-    """Prose with its formulas in letters that a terminal has."""
-    return " ".join(sentence(words, str, unicode).split())
+    detail = f" {plain(row.detail)}" if row.verdict != "holds" or not row.as_recorded else ""
+    return f"{row.id}, {_found(row)}: {plain(f'{row.place}: {row.claim}')}.{detail}"

@@ -18,6 +18,7 @@ from planner.io.csv_rows import csv_text
 from planner.io.listings import Listing, listing
 from planner.io.parts import finite
 from planner.io.progress import progress
+from planner.io.text import one_of
 from planner.io.wording import join, percent, shape
 from planner.report.document import Column, Section, Table
 from planner.report.page import brief
@@ -57,8 +58,7 @@ def estimated(
 
 def _check(gradients: str, batches: int | None, rate: float | None, **others: Any) -> None:
     """Refuse options that cannot be meant."""
-    if gradients not in ("full", "batches"):
-        raise ScenarioError(f"--gradients: {gradients!a:.40} is not one of full, batches.", code="E020")
+    one_of(gradients, ("full", "batches"), "--gradients")
     if gradients == "batches" and batches is not None and batches < 3:
         raise ScenarioError(f"--batches: {batches} is too few to take noise out. Give at least 3.")
     if rate is not None and not (math.isfinite(rate) and rate > 0):

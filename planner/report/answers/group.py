@@ -13,8 +13,9 @@ from planner.data import heterogeneity, label_shift
 from planner.data.label_counts import LabelCounts
 from planner.data.label_shift import Indices
 from planner.decide import regrouping
-from planner.decide.advice import ask_sharing, assumptions, sharing_turns
+from planner.decide.advice import ask_sharing, assumptions, turns
 from planner.decide.groups import Task, Wanted
+from planner.decide.recommendation import SHARING
 from planner.decide.verdict import sharing_is_open
 from planner.errors import NoAnswerError
 from planner.io.answers import Assumption, Caution, NextStep, Objective, Quantity, Target, Told, Verdict
@@ -173,7 +174,7 @@ def _unknown(
     own, beyond = (row.toss_up_after or row.after[:1] for row in (_gain("time", one) for one in (found, other)))
     return {
         "assumptions": known,
-        "sensitivity": sharing_turns(after, own, beyond) if own else (),
+        "sensitivity": turns(SHARING, "per-client", "per-server", own, beyond) if own else (),
         "next": (ask_sharing(after),),
     }
 

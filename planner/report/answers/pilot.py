@@ -20,6 +20,7 @@ from planner.harness.pilot import Wanted, on_hook, on_model
 from planner.io.atomic import place
 from planner.io.listings import Listing, listing
 from planner.io.progress import progress
+from planner.io.text import one_of
 from planner.io.wording import counted, join, names, names_or, percent, times, title
 from planner.predict.pilot import way_out
 from planner.report.document import COLUMNS, Block, Column, Section, Sentences, Table, numeric
@@ -72,13 +73,9 @@ def checked(wanted: Wanted) -> Wanted:
     for name, number, usual in (("rounds", wanted.rounds, 8), ("seeds", wanted.seeds, 3)):
         if not 1 <= number <= MOST[name]:
             raise ScenarioError(f"--{name}: {number} is not from 1 to {MOST[name]:,}. Write --{name} {usual}.")
-    for option, value, known in (
-        ("--metric", wanted.metric, ("loss", "accuracy")),
-        ("--order", wanted.order, ("fixed", "random")),
-        ("--weights", wanted.weights, ("equal", "samples")),
-    ):
-        if value not in known:
-            raise ScenarioError(f"{option}: {value!a:.40} is not one of {', '.join(known)}.", code="E020")
+    one_of(wanted.metric, ("loss", "accuracy"), "--metric")
+    one_of(wanted.order, ("fixed", "random"), "--order")
+    one_of(wanted.weights, ("equal", "samples"), "--weights")
     return wanted
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hflbounds.typeset.wording import LATEX
+from hflbounds.typeset.wording import LATEX, line
 from planner.report.document import Document, Facts, Figure, Table, Typeset
 
 SPECIAL = {letter: tex for letter, tex in LATEX.items() if letter not in '|"`'}  # which its fonts have
@@ -41,9 +41,9 @@ def _lines(document: Document) -> Iterator[str]:
             lines = ("".join(text for text, _ in line) for line in block.lines(WIDE))
             yield from (r"\begin{verbatim}", *lines, r"\end{verbatim}")
         elif isinstance(block, Facts):
-            said += (f"% {_one_line(f'{label}: {text}'.removeprefix(': '))}" for label, text in block.entries)
+            said += (f"% {line(f'{label}: {text}'.removeprefix(': '))}" for label, text in block.entries)
         elif block.text != captioned:
-            said.append(f"% {_one_line(block.text)}")
+            said.append(f"% {line(block.text)}")
     yield from said
 
 
@@ -66,8 +66,3 @@ def escape(text: str) -> str:
     if isinstance(text, Typeset):
         return text.latex
     return "".join(SPECIAL.get(letter, letter) for letter in text)
-
-
-def _one_line(text: str) -> str:
-    """Text on one line, so that it stays a comment."""
-    return " ".join(text.split())
