@@ -33,13 +33,11 @@ def of_row(question: Question, scenario: Scenario, topology: str, rounds: float)
         *groups, clients = (question.values[tier.drawn] for tier in question.symbols)
         there = everyone(groups=math.prod(groups), clients=clients)
     begun = rounds / there.survival if there.feasible else math.inf
-    presence = Presence(
+    presence = Presence.made_of(
+        there,
         rounds_begun=begun if math.isfinite(begun) else None,
         groups=there.groups if there.feasible else None,
         clients=there.clients if there.feasible else None,
-        client=there.client,
-        cut_off=there.cut_off,
-        timeout=there.timeout,
     )
     return {"p_complete": there.survival, "feasible": there.feasible, "participation": presence}
 

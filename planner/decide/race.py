@@ -55,10 +55,7 @@ def judged(name: str, course: Course, raced: Raced, wanted: Wanted, *, proxy: bo
     board, uneven = _Board(course, raced, wanted), next(iter(course.trees.values())).uneven
     return Pilot(
         software=data.Software(hfl_plan=version(), torch=version("torch")),
-        problem=data.Problem(
-            name=name[:200], proxy=proxy, digest=course.digest, clients=course.clients, samples=course.samples,
-            parameters=course.parameters, tested=course.tested,
-        ),
+        problem=data.Problem.made_of(course, name=name[:200], proxy=proxy),
         fleet=data.Fleet(
             sizes=list(map(max, course.sizes)), drawn=list(course.drawn), passes=list(course.passes),
             local_steps=wanted.local_steps, batch=wanted.batch, order=wanted.order,
@@ -77,7 +74,7 @@ def judged(name: str, course: Course, raced: Raced, wanted: Wanted, *, proxy: bo
         beside=tuple(board.beside(racer, chain) for racer, chain in course.beside),
         targets=board.targets(),
         verdict=board.verdict(),
-        cut=[data.Cut(what=cut.what, wanted=cut.wanted, done=cut.done) for cut in raced.cut],
+        cut=list(map(data.Cut.made_of, raced.cut)),
         notes=[*course.notes, *_misplaced(course), *board.unstable()],
     )  # fmt: skip
 
@@ -116,14 +113,10 @@ class _Board:
 
     def beside(self, racer: Racer, chain: float) -> data.Beside:
         """A system that is no tree."""
-        told: dict[str, Any] = {
-            "family": racer.family,
-            "title": racer.title,
-            "options": dict(racer.options),
-            "at_nodes": racer.at_nodes,
-            "times": self.times[racer.id].tolist() if racer.slowdowns and self.rounds else [],
-        }
-        return data.Beside(id=racer.id, alike=[], **told, **self._ran(racer.id, chain))
+        times = self.times[racer.id].tolist() if racer.slowdowns and self.rounds else []
+        return data.Beside.made_of(
+            racer, alike=[], options=dict(racer.options), times=times, **self._ran(racer.id, chain)
+        )
 
     def _ran(self, name: str, chain: float) -> dict[str, Any]:
         lane = self.raced.lanes[name]

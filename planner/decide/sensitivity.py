@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -39,7 +39,6 @@ from planner.errors import NoAnswerError, ScenarioError
 from planner.io.answers import Answer, Caution, NextStep, Quantity, Sensitivity, Verdict
 from planner.io.parts import Part, field
 from planner.io.text import topology_id
-from planner.io.version import version
 from planner.io.wording import LISTED, input_words, join, names, one_of, times, title
 from planner.predict.question import Question, ask, with_default_order
 from planner.scenario.fields import CLOCKED, CostMethod, Objective
@@ -168,7 +167,7 @@ def flip(  # reason: one field of the answer after the other
         progress(each.name)
         walked[each.name] = changes.along(each, question, objective, competing, first, resolution)
     walks = [one for one in walked.values() if only or _says_more(one, walked)]
-    found = [_change(side, one, question, scenario, first) for one in walks for side in (one.below, one.above) if side]
+    found = [_change(side, one, here, first) for one in walks for side in (one.below, one.above) if side]
     unsaid = {SHARING} if is_open(SHARING, scenario) else ()  # which the first tie stands on, whatever is followed
     words = (word for word in other_words(question, scenario) if not only or word[0] in unsaid)
     settings = tuple(with_other_words(words, scenario, competing, first))
@@ -188,7 +187,6 @@ def flip(  # reason: one field of the answer after the other
     if question.predictor.on_proxy:
         told = told.replaced(text=f"{told.text} {ON_PROXY}")
     return Flips(
-        version=version(),
         command=("hfl-plan", "flip"),
         title=scenario.title,
         scenario=known_values(scenario, question),
@@ -369,18 +367,10 @@ def _sensitivities(rows: Sequence[Change], lines: Sequence[Line]) -> Iterator[Se
     for row in rows:
         if row.parameter not in seen:
             seen.add(row.parameter)
-            yield Sensitivity(
-                parameter=row.parameter,
-                now=row.now,
-                unit=row.unit,
-                break_even=row.break_even,
-                best_beyond=row.best_beyond,
-                toss_up=row.toss_up,
-                method=row.method,
-            )
+            yield Sensitivity.made_of(row)
     for line in lines:
         if line.parameter not in seen:
-            yield Sensitivity(parameter=line.parameter, now=line.now, unit=line.unit, method=WAYS[line.method])
+            yield Sensitivity.made_of(line, method=WAYS[line.method])
 
 
 def _next(question: Question, scenario: Scenario, rows: Sequence[Change], first: Sequence[str]) -> Iterator[NextStep]:
@@ -457,29 +447,35 @@ def _away(one: changes.Walked, side: int) -> float:
     return abs(math.log(change.at / one.input.value)) if change else math.inf
 
 
-def _change(
-    change: changes.Change, found: changes.Walked, question: Question, scenario: Scenario, first: Sequence[str]
-) -> Change:
-    each, method = found.input, found.line.method
-    side = 1 if change.at > each.value else -1
-    just = change.at * (1 + side * 1e-9) if method == "solved" else change.at
-    shown = each.number(change.at)
+def _along(each: Input, side: int, at: float | int, here: Standing, **own: Any) -> Change:
+    """A change along an input on one side, at a value; ``own`` are its other fields."""
     return Change(
         id=f"{each.name} {'above' if side > 0 else 'below'}",
         parameter=each.name,
         now=each.number(each.value),
         unit=each.unit,
-        break_even=shown,
+        break_even=at,
+        assumed=is_assumed(each.name, here.scenario),
+        distance=_apart(at, each.value),
+        **own,
+    )
+
+
+def _change(change: changes.Change, found: changes.Walked, here: Standing, first: Sequence[str]) -> Change:
+    each, method = found.input, found.line.method
+    side = 1 if change.at > each.value else -1
+    just = change.at * (1 + side * 1e-9) if method == "solved" else change.at
+    return _along(
+        each,
+        side,
+        each.number(change.at),
+        here,
         best_beyond=change.to,
         method=WAYS[method],
-        assumed=is_assumed(each.name, scenario),
         before=each.number(change.before),
-        distance=_apart(shown, each.value),
         clear=None if change.clear is None else each.number(change.clear),
-        crossing=_crossing(each, change, question, scenario.objective, first),
-        alone=False,
-        last=None,
-        **costs(each.apply(Perturbed(question), just), next(iter(change.to), None)),
+        crossing=_crossing(each, change, here.question, here.objective, first),
+        **costs(each.apply(Perturbed(here.question), just), next(iter(change.to), None)),
     )
 
 
@@ -527,21 +523,9 @@ def _turned_toss_up(each: Input, side: int, here: Standing, competing: tuple[str
     found = toss_up.turned(told, each, leads, side, algorithms(question, here.undecided(competing)))
     if found is not None:
         at, last, topologies = found
-        alone = len(topologies) == 1
-        yield Change(
-            id=f"{each.name} {'above' if side > 0 else 'below'}, {'alone' if alone else 'toss-up'}",
-            parameter=each.name,
-            now=each.number(each.value),
-            unit=each.unit,
-            break_even=at,
-            best_beyond=topologies,
-            alone=alone,
-            last=last,
-            method="sampled",
-            assumed=is_assumed(each.name, here.scenario),
-            distance=_apart(at, each.value),
-            **costs(each.apply(Perturbed(question), at), topologies[0]),
-        )
+        alone, spent = len(topologies) == 1, costs(each.apply(Perturbed(question), at), topologies[0])
+        row = _along(each, side, at, here, best_beyond=topologies, alone=alone, last=last, method="sampled", **spent)
+        yield row.replaced(id=f"{row.id}, {'alone' if alone else 'toss-up'}")
 
 
 def _nearness(row: Change, scenario: Scenario) -> tuple[bool, bool, float, str]:
@@ -555,15 +539,11 @@ def _nearness(row: Change, scenario: Scenario) -> tuple[bool, bool, float, str]:
 
 def _turned(one: Setting, scenario: Scenario) -> Change:
     """A setting as a change of the answer."""
-    return Change(
+    return Change.made_of(
+        one,
         id=f"{one.parameter} {one.other}",
-        parameter=one.parameter,
-        now=one.now,
         break_even=one.other,
         best_beyond=one.best,
         method="setting",
         assumed=is_assumed(one.parameter, scenario),
-        rounds=one.rounds,
-        time_seconds=one.time_seconds,
-        traffic_bytes=one.traffic_bytes,
     )

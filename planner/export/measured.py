@@ -158,9 +158,8 @@ def compare(scenario: Scenario, path: Path) -> Comparison:
         best = recommend(after, details=False).recommended
     except NoAnswerError:
         best = ()
-    return Comparison(
-        plan=measured.plan,
-        target=measured.target,
+    return Comparison.made_of(
+        measured,
         topology=topology,
         rounds=len(measured.rounds),
         rounds_predicted=None if row.rounds is None else int(row.rounds),
@@ -171,7 +170,6 @@ def compare(scenario: Scenario, path: Path) -> Comparison:
             Against(name=name, unit=unit, predicted=predicted, measured=taken, corrected=corrected)
             for name, unit, predicted, taken, corrected in rows
         ),
-        sample=measured.sample,
         corrections=corrections,
         best=answer.recommended,
         best_corrected=best,

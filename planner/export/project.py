@@ -79,16 +79,14 @@ def export(
     if target.network is not None:
         priced = _price(recommend(target.run(plan.scenario), details=False), plan.row.id)
     beside = scenario_files(told, folder) if told else {}
-    answer = Exported(
+    answer = Exported.made_of(
+        plan,
         target=target.id,
         topology=plan.topology.id,
         folder=str(folder),
         files=(README, *target.files, *beside),
         plan=plan.id,
         clients=len(plan.clients),
-        rounds=plan.rounds,
-        rate=plan.rate,
-        rate_from=plan.rate_from,
         planned=planned,
         priced=priced,
         over_own_links=_over_own_links(plan, priced),

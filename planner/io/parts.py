@@ -89,6 +89,12 @@ class Part:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
 
+    @classmethod
+    def made_of(cls, source: Any, **own: Any) -> Self:
+        """Make one of what something else has under the same names, and of ``own`` values of the other fields."""
+        same = {name: getattr(source, name) for name in cls._keys if name not in own and hasattr(source, name)}
+        return cls(**same, **own)
+
     def replaced(self, **values: Any) -> Self:
         """Return the same with other values of some fields."""
         return type(self)(**{**self.__dict__, **values})

@@ -50,14 +50,11 @@ def assess(
     indices = None if totals is None else explained(totals, first)
     moved = [None] * len(found.columns) if totals is None else alone(totals, first)
     drawn = tuple(
-        Drawn(
-            name=c.name,
-            kind=c.kind,
+        Drawn.made_of(
+            c,
             distribution=c.spread.kind,
-            middle=c.middle,
             low=c.middle * math.exp(-c.spread.reach),
             high=c.middle * math.exp(c.spread.reach),
-            unit=c.unit,
             explains=None if indices is None else indices[i],
             alone=moved[i],
         )

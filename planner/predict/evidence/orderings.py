@@ -87,15 +87,13 @@ def records(question: Question, scenario: Scenario, agreement: ModelUncertainty 
     if agreement is not None:
         like = "nearest to yours" if agreement.like else "nearest to yours, though none is close"
         found.append(
-            Evidence(
+            Evidence.made_of(
+                agreement,
                 dataset=f"planner/data/{predictor_record.file_of(predictor_record.name_of(question))}",
-                right=agreement.right,
                 of=agreement.scenarios,
                 nearest=True,
                 metric=question.metric,
                 note=f"at most 2 % from the best, in the measured scenarios {like}; by {question.metric}",
-                regret_median=agreement.regret_median,
-                regret_p90=agreement.regret_p90,
                 far=not agreement.like,
                 until=predictor_record.until(question),
                 weak=_weak(question),

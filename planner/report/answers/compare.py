@@ -62,15 +62,14 @@ class Compared(Told):
 def answered(found: Contrast, second: str = "") -> Compared:
     """Return the answer as data, with a next step where the second side is a scenario file, by its path."""
     rows = tuple(
-        Difference(
+        Difference.made_of(
+            one,
             id=one.key,
             before=_plain(one.before),
             after=_plain(one.after),
             taken=_taken(found, one),
             status="" if one.verdict is None else one.verdict.status,
             best=() if one.verdict is None else one.verdict.best,
-            decides=one.decides,
-            turns=one.turns,
             why=one.why[:500],
         )
         for one in found.alone

@@ -151,16 +151,12 @@ def _rows(found: Answer) -> tuple[Communication, ...]:
 
 
 def _row(one: Protocol, name: str) -> Communication:
-    return Communication(
+    return Communication.made_of(
+        one,
         id=one.protocol.lower().replace(" ", "-"),
         title=name,
         **amounts(one.rounds, one),
-        edges=one.edges,
-        models_of_a_node=one.models_of_a_node,
-        models_of_a_hub=one.models_of_a_hub,
         round_seconds=one.seconds_per_round,
-        mixing_factor=one.mixing_factor,
-        mean_deviation_bound=one.mean_deviation_bound,
     )
 
 

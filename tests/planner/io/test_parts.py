@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import Annotated, Literal
 
 import jsonschema
@@ -71,6 +72,15 @@ def test_a_document_that_does_not_fit_is_refused(change: dict, place: str | None
     assert (errors is None) == (place is None)  # not a number is no JSON at all
     if errors is not None:
         assert ".".join(map(str, errors()[0]["loc"])) == place
+
+
+def test_a_part_takes_what_has_the_same_name_elsewhere_and_is_told_the_rest() -> None:
+    source = SimpleNamespace(**OUTER.__dict__, more="no field of it")
+    assert type(OUTER).made_of(source) == OUTER
+    assert type(OUTER).made_of(source, share=0.5) == OUTER.replaced(share=0.5)
+    del source.inner
+    with pytest.raises(TypeError, match="inner"):
+        type(OUTER).made_of(source)
 
 
 def test_a_part_is_frozen_and_compares_by_value() -> None:
