@@ -24,6 +24,7 @@ from planner.decide.verdict import Standing, over_links, shared_takes, sharing_i
 from planner.errors import NoAnswerError
 from planner.io.answers import Caution, NumberOrigin, Quantity, Sensitivity
 from planner.io.parts import finite
+from planner.io.version import version
 from planner.io.wording import counted, join, names, percent, title
 from planner.predict.evidence import orderings as evidence
 from planner.predict.evidence import predictor_record
@@ -95,6 +96,7 @@ def recommend(  # reason: one field of the answer after the other
         *(_clocked(one, here, by_sharing) for one in unwaiting),
     ]
     return Recommendation(
+        version=version(),
         command=("hfl-plan", "recommend"),
         title=scenario.title,
         scenario=known_values(scenario, question),

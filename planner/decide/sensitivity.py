@@ -39,6 +39,7 @@ from planner.errors import NoAnswerError, ScenarioError
 from planner.io.answers import Answer, Caution, NextStep, Quantity, Sensitivity, Verdict
 from planner.io.parts import Part, field
 from planner.io.text import topology_id
+from planner.io.version import version
 from planner.io.wording import LISTED, input_words, join, names, one_of, times, title
 from planner.predict.question import Question, ask, with_default_order
 from planner.scenario.fields import CLOCKED, CostMethod, Objective
@@ -187,6 +188,7 @@ def flip(  # reason: one field of the answer after the other
     if question.predictor.on_proxy:
         told = told.replaced(text=f"{told.text} {ON_PROXY}")
     return Flips(
+        version=version(),
         command=("hfl-plan", "flip"),
         title=scenario.title,
         scenario=known_values(scenario, question),
