@@ -79,7 +79,6 @@ FRACTION = 1e-6  # of a round that is not run, where whole rounds are equal
 LARGEST_DRAWN = 2_000  # clients times group rounds; beyond it random compute times are not drawn again to look around
 FEW_TIMES = 6  # values at most at which a round is timed for each
 STRAIGHT = 1e-10  # relative distance from a line of what is on it
-FEW = 64  # whole numbers at most whose rounds are timed one by one; beyond, the clock is affine in a count
 
 
 @dataclass(frozen=True)
@@ -166,7 +165,7 @@ class Input:
         counted = as_run(np.stack([np.broadcast_to(found[t], at.shape) for t in topologies]))
         if not self.whole:
             return np.asarray(counted * np.array([[question.price(t, objective)] for t in topologies]))
-        return np.asarray(counted * np.stack([_prices(there, objective, t, at) for t in topologies]))
+        return np.asarray(counted * np.stack([self._prices(there, objective, t, at) for t in topologies]))
 
     def along(self, at: Array, prices: Sequence[Callable[[], float]]) -> Array:
         """What a round costs at each of some values, read off a line where three of them between bends are on one.
@@ -187,6 +186,18 @@ class Input:
             found[part] = [prices[i]() for i in part]
         return found
 
+    def _prices(self, moved: Perturbed, objective: Objective, topology: str, at: Array) -> Array:
+        """What a round costs for every one of many counts; read off a line where everyone comes and nothing is drawn.
+
+        There seconds and bytes of a round are affine in every single count.
+        """
+        question = moved.question
+        counts = {name: np.broadcast_to(moved.values[name], at.shape) for name in moved.counts}
+        each = [{name: float(n[i]) for name, n in counts.items()} for i in range(len(at))]
+        prices = [partial(question.price, topology, objective, **one) for one in each]
+        exact = is_drawn(question) or question.partly_available or question.members is not None
+        return replace(self, power=0 if exact else 1).along(at, prices)
+
 
 def straight_line(x: Array, totals: Array) -> tuple[Array, Array] | None:
     """Base and slope of the lines through totals at three points; None where one is not straight."""
@@ -200,30 +211,6 @@ def straight_line(x: Array, totals: Array) -> tuple[Array, Array] | None:
 def as_run(rounds: Array) -> Array:
     """Rounds as they are run, whole, and so little more that fractions decide between equal ones."""
     return np.asarray(np.ceil(rounds * (1 - 1e-9)) + FRACTION * rounds)
-
-
-def _prices(moved: Perturbed, objective: Objective, topology: str, at: Array) -> Array:
-    """What a round costs for every one of many counts."""
-    question = moved.question
-    if objective == "rounds" and not question.partly_available:
-        return np.ones_like(at)
-    counts = {name: np.broadcast_to(moved.values[name], at.shape) for name in moved.counts}
-
-    def price(i: int) -> float:
-        return question.price(topology, objective, **{name: float(n[i]) for name, n in counts.items()})
-
-    varied = [n for n in counts.values() if n[0] != n[-1]]
-    if len(at) <= FEW or is_drawn(question) or question.partly_available or question.members is not None:
-        return np.array([price(i) for i in range(len(at))])
-    if not varied:
-        return np.full(len(at), price(0))
-    # Without stragglers seconds and bytes of a round are affine in every single count.
-    moving = varied[0]
-    ends, middle = np.array([price(0), price(len(at) - 1)]), len(at) // 2
-    slope = (ends[1] - ends[0]) / (moving[-1] - moving[0])
-    prices = np.asarray(ends[0] + slope * (moving - moving[0]))
-    assert abs(prices[middle] - price(middle)) <= 1e-9 * prices[middle], topology  # noqa: S101 - see `planner.cost.round`
-    return prices
 
 
 def counts_drawn(question: Question) -> dict[str, str]:
