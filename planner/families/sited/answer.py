@@ -135,11 +135,11 @@ def rounds(question: Question) -> dict[str, float]:
 class Ordered:
     """A ring and its best order."""
 
-    name: str  # of the group; "servers" for a ring of groups' servers
+    ring: str  # name of the group
     server: str  # place that it starts from and returns to
-    order: tuple[str, ...]  # names in the best order
-    given: float  # seconds on the way in the order of the fleet
-    best: float  # seconds on the way in the best order
+    order: list[str]  # names in the best order
+    seconds_given: float  # on the way in the order of the fleet
+    seconds_best: float  # on the way in the best order
     gap: float  # share by which that may be longer than the shortest
 
 
@@ -156,8 +156,8 @@ def orders(question: Question) -> list[Ordered]:
         order, tour = ring_order(transfers, int(ends[g]), fleet.at[members], seed=question.scenario.seed)
         way = np.concatenate([[ends[g]], fleet.at[members]])
         listed = tour_length(transfers.hops(way, way), np.arange(len(way)))
-        names = tuple(fleet.clients[i] for i in members[order])
-        found.append(Ordered(name, places[ends[g]], names, listed, tour.length, tour.gap))
+        names = [fleet.clients[i] for i in members[order]]
+        found.append(Ordered(name, places[ends[g]], names, listed, tour.length, float(tour.gap)))
     return found
 
 
@@ -258,8 +258,7 @@ class Grouping:
 
     kind: str  # ``present`` or ``new``
     delta2: float  # squared deviation between groups, of label shares
-    seconds: float  # of a round of the best tree
-    best: Tree  # that tree, with its rounds
+    best: Tree  # that takes least, with its rounds
     group_of: Indices  # group of each client of the fleet
 
 
@@ -305,5 +304,5 @@ def regrouped(question: Question, counts: Path | None, config: Path | None, said
         own = {**said, "problem.heterogeneity": ("--counts", heterogeneity)}
         scenario = framed(config, own, question.sites)
         best = trees(question.regrouped(np.asarray(group, dtype=np.intp), scenario))[0]
-        found.append(Grouping(kind, delta2, best.best.round.seconds, best, group))
+        found.append(Grouping(kind, delta2, best, group))
     return sorted(found, key=lambda one: (one.best.total, one.delta2))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -125,7 +125,7 @@ def layout_as_csv(question: Question, tree: Tree) -> str:
 
 def orders(question: Question, found: list[Ordered]) -> Listing:
     """Say in which order rings run best, and what the order given costs."""
-    given, best = sum(one.given for one in found), sum(one.best for one in found)
+    given, best = sum(one.seconds_given for one in found), sum(one.seconds_best for one in found)
     gap = max(one.gap for one in found)
     sure = "No order is shorter" if gap <= 1e-9 else f"No order is over {percent(gap, 1)} shorter"
     saves = 1 - best / given if given > 0 else 0.0
@@ -138,22 +138,16 @@ def orders(question: Question, found: list[Ordered]) -> Listing:
     )  # fmt: skip
     rows = tuple(
         (
-            one.name, shortened(one.server, 20), len(one.order), one.given, one.best,
-            "exact" if one.gap <= 1e-9 else f"{percent(one.gap, 1)}", join_with_limit(list(one.order), 2),
+            one.ring, shortened(one.server, 20), len(one.order), one.seconds_given, one.seconds_best,
+            "exact" if one.gap <= 1e-9 else f"{percent(one.gap, 1)}", join_with_limit(one.order, 2),
         )
         for one in found
     )  # fmt: skip
-    data = [
-        {
-            "ring": one.name, "server": one.server, "order": list(one.order), "seconds_given": one.given,
-            "seconds_best": one.best, "gap": float(one.gap),
-        }
-        for one in found
-    ]  # fmt: skip
     learning = (
         "A fixed order may matter for learning: what comes last weighs more. Rounds here are those of any order; "
         "`--order random` draws one each round, and the way is then longer."
     )
+    data = [asdict(one) for one in found]
     return _document(question, "order", said, data, [_table(columns, rows, "rings")], learning)
 
 
@@ -261,13 +255,17 @@ def groupings(question: Question, found: list[Grouping]) -> Listing:
         Column("rounds", "count"), Column("time", "duration"),
     )  # fmt: skip
     rows = tuple(
-        (one.kind, one.delta2, best.title, one.seconds, cell(count, best.rounds), cell(duration, best.total))
+        (
+            one.kind, one.delta2, best.title, best.best.round.seconds, cell(count, best.rounds),
+            cell(duration, best.total),
+        )
         for one in found for best in [one.best]
     )  # fmt: skip
     data = [
         {
-            "kind": one.kind, "delta2": one.delta2, "rounds": one.best.rounds, "seconds_per_round": one.seconds,
-            "time_seconds": one.best.total, "id": "-".join(one.best.patterns),
+            "kind": one.kind, "delta2": one.delta2, "rounds": one.best.rounds,
+            "seconds_per_round": one.best.best.round.seconds, "time_seconds": one.best.total,
+            "id": "-".join(one.best.patterns),
             "group_of": {
                 client: question.sites.groups[int(g)]
                 for client, g in zip(question.sites.clients, one.group_of, strict=True)
