@@ -26,7 +26,7 @@ RATES = ("rate, effective", "rate, raw", "rate, effective, bound", "rate, raw, b
 def document(answer: Tuned) -> Document:
     """Lay choices out, as many as leave a page its lines, with what a section says too where there is room."""
     named = min(len(_named(answer)), SHOWN)
-    ways = ((0, False), (1, False), (2, False), (2, True), (3, True), (4, True), (5, True))
+    ways = (*((n, False) for n in range(3)), *((n, True) for n in range(2, 8)))
     pages = [(most, *way) for way in ways for most in range(SHOWN, FEWEST - 1, -1)]
     pages.sort(key=lambda page: page[0] < named)  # what the verdict names goes before what a section says too
     return first_that_fits(_laid(answer, *page) for page in pages)
@@ -44,7 +44,8 @@ def _laid(answer: Tuned, most: int, left_out: int, short: bool) -> Document:
     left = min(len(answer.rows), LISTED) - len(rows)
     more = [("More", f"{counted(left, 'choice')} of the front: --explain front")] * (left > 0 and left_out < 3)
     facts = (*more, *_facts(answer, chosen, left_out))
-    own = {"facts": facts, "without": ("Evidence",), "sections": [_front(answer)], "short": short}
+    without = ("Evidence", *["Warning"] * (left_out > 5))
+    own = {"facts": facts, "without": without, "sections": [_front(answer)], "short": short}
     return told(answer, table, kind="Steps and rates", **own)
 
 
@@ -124,10 +125,11 @@ def _note(answer: Tuned, row: Plan, chosen: Plan, left_out: int = 1) -> str:
 
 
 def _facts(answer: Tuned, chosen: Plan, left_out: int) -> Iterator[tuple[str, str]]:
-    """Lines of a page: all of them, or without what is alike and the record of rates, in short, or without rates."""
+    """Lines of a page: all, or ever fewer and shorter ones, what is alike first and what was tried last."""
     tried = (("K", "local_steps", answer.tune.local_steps), ("P", "group_rounds", answer.tune.group_rounds))
     given = {name for name, known in answer.scenario.items() if known.origin == "given"}
-    if held := [(name, key, numbers[0]) for name, key, numbers in tried if len(numbers) == 1 and name in given]:
+    held = [(name, key, numbers[0]) for name, key, numbers in tried if len(numbers) == 1 and name in given]
+    if held and left_out < 7:
         alone = join([f"{name} = {only}" for name, _, only in held])
         ways = " ".join(f"--set fleet.{key}={only}" for _, key, only in held)
         yield "Tried", f"{alone} alone: {ways} to compare others"
@@ -152,6 +154,8 @@ def _facts(answer: Tuned, chosen: Plan, left_out: int) -> Iterator[tuple[str, st
     told = _evidence(answer)
     told = told if left_out < 2 else told.partition(";")[0]
     yield "Evidence", told if left_out < 5 else told.partition(" (")[0]
+    if left_out > 5 and answer.warnings:
+        yield "Warning", "--explain warnings"
 
 
 def _evidence(answer: Tuned) -> str:

@@ -118,7 +118,7 @@ def test_a_page_fits_and_says_the_same_as_every_other_form(plan, command: str) -
         "recommend -G 8 -M 25 --heterogeneity inter -K 1 --rounds 1447 --availability 99%",  # 26
         "overlap ring:4,6,2,2 --heterogeneity inter",  # other links dropped for time: four rows
         "tune -G 4 -M 17 -H intra --uplink 363Mbit/s --model-size 75.5MB --sigma 0.905 --rounds 5",  # 223 words
-        "tune -G 7 -M 27 -H intra --group-rounds 3 --sigma 0.174 --metric loss --rounds 5",  # 222
+        "tune -G 26 -M 6 -H zeta=0.3,delta=2 --group-rounds 4 --step-time 0.00448s --sigma 0.106 --rounds 8",  # 239
         "bounds show zhou2025.thm1-proof.ring-ring",  # twelve terms: 26 lines
         "bounds show zhou2025.lemma2.ring-ring",  # 228 words
         "bounds show zhou2026.recursion-partial.ring-star",
