@@ -117,12 +117,17 @@ class Continued:
         return float(max(self.curve[-1], LOWEST) * (rounds / last) ** -self.pace)
 
     def rounds_of(self, curve: Curve, level: float) -> float:
-        """Rounds of another curve of the race to a level: where it was there, else by its ratio at the end."""
+        """Rounds of another curve of the race to a level: where it was there, else by its ratio where it ends."""
         like = self.rounds_to(level)
         if like <= (len(self.raced) - 1) * (1 + 1e-9):
             return rounds_like(self.raced, curve, like)
-        own = crossing(curve, level)
-        return own if math.isfinite(own) else like * ratio(self.raced, curve)
+        own, per_round = crossing(curve, level), self.per_round(curve)
+        return own if math.isfinite(own) else like / per_round if 0 < per_round < math.inf else math.inf
+
+    def per_round(self, curve: Curve) -> float:
+        """Rounds of the reference for one of another curve of the race, where that ends; 0 where it has no gain."""
+        last, end = len(self.raced) - 1, float(curve[-1])
+        return 1.0 if end == self.raced[-1] else self.rounds_to(end) / last
 
 
 def ratio(reference: Curve, curve: Curve) -> float:

@@ -2,9 +2,9 @@
 
 A topology takes as many rounds as its measured curve does to where the reference's is after the rounds asked about.
 Where the reference did not come that far, its curve goes on as those had it that did; where the topology itself did
-not, the ratio of the last round is kept: on runs of real data that were not the pilot's, growing it as a predictor does
-named the best topology less often. Constants of the losses change nothing, as
-they were in what was measured. Other counts, which only searches ask about, move the rounds as the predictor beneath
+not, the ratio where its curve ends is kept: on runs of real data that were not the pilot's, growing it as a predictor
+does named the best topology less often, and so did the ratio at the end of the reference. Constants of the losses
+change nothing, as they were in what was measured. Other counts, which only searches ask about, move the rounds as the predictor beneath
 has it. `planner.predict.pilot` makes one of these for a question; it has no id of its own among the predictors.
 """
 
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from planner.data.pilot import Beside
-from planner.data.race_curves import FURTHEST, Continued, continued, ratio, rounds_like, value_at
+from planner.data.race_curves import FURTHEST, Continued, continued, rounds_like, value_at
 from planner.io.wording import counted, names, percent, title
 from planner.predict.predictors.base import Predictor, Quantity
 
@@ -252,7 +252,7 @@ class Piloted(Predictor):
             marked += ", if accuracy gets there at all,"
         return (
             f"Rounds{marked} are extrapolated {rounds / last:.3g}-fold beyond the pilot's {last} rounds, adding an "
-            f"error of about {percent(far)}. That is of their ratios, which are those of its last round; `hfl-plan "
+            f"error of about {percent(far)}. That is of their ratios, each as it was where its curve ends; `hfl-plan "
             f"pilot ... --rounds {math.ceil(rounds)}` sees that far.",
         )
 
@@ -288,8 +288,7 @@ class Piloted(Predictor):
             return math.inf
         if rounds <= self.pilot.rounds:
             return value_at(self._curve(topology), rounds)
-        like = rounds / ratio(self._curve(self.pilot.reference), self._curve(topology))  # as at the pilot's last round
-        return self._reference.value_at(like)
+        return self._reference.value_at(rounds * self._reference.per_round(self._curve(topology)))  # as where it ends
 
     def _rounds(self, topology: str, goal: float) -> float:
         """Rounds to a value."""
