@@ -4,8 +4,9 @@ A topology takes as many rounds as its measured curve does to where the referenc
 Where the reference did not come that far, its curve goes on as those had it that did; where the topology itself did
 not, the ratio where its curve ends is kept: on runs of real data that were not the pilot's, growing it as a predictor
 does named the best topology less often, and so did the ratio at the end of the reference. Constants of the losses
-change nothing, as they were in what was measured. Other counts, which only searches ask about, move the rounds as the predictor beneath
-has it. `planner.predict.pilot` makes one of these for a question; it has no id of its own among the predictors.
+change nothing, as they were in what was measured. Other counts, which only searches ask about, move the rounds as the
+predictor beneath has it. `planner.predict.pilot` makes one of these for a question; it has no id of its own among the
+predictors.
 """
 
 from __future__ import annotations
