@@ -82,6 +82,9 @@ def recommend(  # reason: one field of the answer after the other
         how_sure = how_sure.replaced(model=here.judged.model.replaced(probability=here.confidence))
     flips, looked = nearest_flips(here) if asked else ((), "")
     changes = tuple(_sensitivity(flips, how_sure))
+    turns = scenario.known[SHARING].origin == "derived" and any(
+        one.parameter == SHARING for one in changes
+    )  # by a preset
     records = [] if met else evidence.records(question, scenario, here.judged.model)
     doubt = [] if scenario.partial or not question.predictor.guarantees else _doubt(question, scenario, here.best)
     told = _p_best(how_sure) if how_sure else {}
@@ -105,7 +108,7 @@ def recommend(  # reason: one field of the answer after the other
         target=target_of(question, scenario.known["target"], met),
         verdict=said,
         rows=tuple(rows),
-        assumptions=assumptions(scenario, question, how_sure, "hours" * (moves or unasked)),
+        assumptions=assumptions(scenario, question, how_sure, "hours" * (moves or unasked or turns)),
         warnings=tuple(_warnings(here, rows, met, [*doubt, *_about_whole_rounds(rows, rounds)], asked)),
         sensitivity=changes,
         evidence=tuple(records),

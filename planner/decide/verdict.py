@@ -78,7 +78,8 @@ class Standing:
         None too where devices draw energy that nobody said, and the objective leaves it out.
         """
         found = self.judged.probability
-        beyond = (predictor_record.beyond, predictor_record.beyond_sizes, predictor_record.differ_more)
+        of = predictor_record
+        beyond = (of.beyond, of.beyond_sizes, of.differ_more, of.too_far)
         left_out = "training" in unknown(self.question, self.objective)
         if found is None or left_out or any(one(self.question) for one in beyond):
             return None
@@ -599,6 +600,8 @@ def without_servers(baseline: Faster, scenario: Scenario, objective: Objective) 
         return f"{name} {takes}: {servers} save none."
     if baseline.advised:
         why, do = (", within the predictor's error", "try") if baseline.within_error else ("", "use")
+        if baseline.through is not None and baseline.through > baseline.ratio:  # which is what it covers
+            why = why and " (within the predictor's error)"
         why = " in as many rounds" if baseline.same_rounds and baseline.through is None else why
         return f"{name} {takes}{why}: {do} it unless you need {servers}."
     return f"{name} without {servers} {takes}."

@@ -263,7 +263,8 @@ def _weak(question: Question) -> str:
     if predictor_record.beyond(question):
         most, own = predictor_record.most_steps(question), predictor_record.steps_in_a_round(question)
         return f"no measured run had {own:,} local steps in a round, {most:g} at most"
-    return predictor_record.beyond_sizes(question) or predictor_record.differ_more(question)
+    of = predictor_record
+    return of.beyond_sizes(question) or of.differ_more(question) or of.too_far(question)
 
 
 def on_real_data(question: Question, scenario: Scenario) -> list[Evidence]:

@@ -45,6 +45,7 @@ PAIRED = 2_000  # draws of errors of a pair
 RIGHT = 0.02  # a first choice that needs at most so much more than the best, relatively, is right
 FAR = 3.5  # distance in factors of e; the scenarios of the record are 2.9 from each other, at the 95 % quantile
 FURTHER = 2  # times the rounds of any target on record, beyond which one is far
+FURTHEST = 1_000  # times those, beyond which nothing is stated
 UNEQUAL = 1.5  # clients of the largest group over those of the mean group, from which on groups are unequal
 # factor by which rounds were off where they are: docs/evidence/unequal_groups.csv, median and most
 OFF_IN_RACES = (1.26, 3.9)
@@ -170,6 +171,13 @@ def until(question: Question) -> int | None:
     if known is None or float(question.rounds()[question.reference]) <= FURTHER * known.most_rounds * (1 + 1e-6):
         return None
     return int(known.most_rounds)
+
+
+def too_far(question: Question) -> str:
+    """Say so of a target `FURTHEST` times as many rounds away as any on record; empty for nearer ones."""
+    most = until(question)
+    far = most is not None and float(question.rounds()[question.reference]) > FURTHEST * most
+    return f"no measured target took over {most} rounds" if far else ""
 
 
 def most_steps(question: Question) -> float:
