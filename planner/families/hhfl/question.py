@@ -36,6 +36,9 @@ from planner.families.hhfl.thinning import Dropped, Thinned, thin
 from planner.io.text import number, one_of
 from planner.io.wording import counted, percent
 from planner.predict.evidence.claims import evidence
+from planner.predict.evidence.predictor_record import pair_factor
+from planner.predict.question import Question as Trees
+from planner.predict.question import ask
 from planner.scenario.fields import read_heterogeneity
 from planner.scenario.resolve import Known, Scenario, Spoken
 
@@ -43,6 +46,7 @@ DRAWS = 256
 FACTOR = 3.0  # what is assumed may be this many times more, or less
 CONFIDENT_SHARE = 0.8  # of draws in which a verdict holds
 MAX_EXTRAPOLATION = 4.0  # factor in E and Ge, both together, from which runs say nothing
+HFL = "star-star"  # whose P is Ge
 STEPS = ("fleet.local_steps", "fleet.group_rounds")
 BY_DEFAULT = "by default"
 ASSUMED = 5  # of either, as in liu2026
@@ -68,6 +72,7 @@ class Question:
     objective: Objective  # cost that has to be worth it
     scenario: Scenario  # all numbers, with origins
     warnings: tuple[str, ...]  # sentences about the input
+    trees: Trees | None  # the same of trees; None where the predictor that a file names knows no loss
 
     @property
     def unevenness(self) -> float:
@@ -103,6 +108,19 @@ class Question:
     def expected(self) -> float:
         """Gain that runs let expect."""
         return float(self.gain ** self.calibration.power(self.unevenness))
+
+    @cached_property
+    def error(self) -> float | None:
+        """Factor within which `alone` leaves open what takes less, as `tune` has it; None where the bound says it."""
+        return None if self.trees is None or self.alone(self.task.E, 1) is None else pair_factor(self.trees, 0.5)
+
+    def alone(self, E: int, Ge: int) -> float | None:
+        """Divide HFL's cloud rounds at other counts by those now, as predicted of trees; None where they are not."""
+        if self.trees is None:
+            return None
+        gaps, counts = {"zeta": self.gaps.zeta, "delta": self.gaps.delta}, ((E, Ge), (self.task.E, self.task.Ge))
+        there, now = (float(self.trees.rounds(K=one, P=other, **gaps)[HFL]) for one, other in counts)
+        return there / now if there and 0 < now < math.inf else None
 
 
 def pose(
@@ -173,7 +191,17 @@ def pose(
         objective=cast(Objective, objective),
         scenario=replace(scenario, known=numbers),
         warnings=tuple(warnings),
+        trees=_trees(scenario, goal),
     )
+
+
+def _trees(scenario: Scenario, goal: float | None) -> Trees | None:
+    """Ask about trees by loss; None where a file names a predictor that knows none, or that simulates."""
+    with suppress(ScenarioError):
+        asked = ask(replace(scenario, topologies=(), metric="loss", objective="time", pilot=None, availability=None))
+        rounds = asked.horizon if goal is None else None
+        return None if asked.predictor.shows_progress else replace(asked, target=goal, share=None, horizon=rounds)
+    return None
 
 
 def _scenario(frame: Frame, layout: Layout, coverage: str) -> tuple[Scenario, Path | None]:
@@ -338,7 +366,7 @@ class Answer:
     target: float  # loss above its minimum that all are asked for
     apart: Option  # apart, hybrid: HFL and HHFL, as runs let expect
     hybrid: Option
-    every: Option | None  # HFL with a cloud round after every edge round, as in runs; None where that is HFL already
+    every: Option | None  # HFL with a cloud round after every edge round; None where that is HFL already
     best: Best  # by the objective
     also: Best  # by time, or by airtime where time decides
     gain_below: float  # gain of the best to a tenth of the loss gap at the start
@@ -430,14 +458,35 @@ def _every(question: Question, goal: float, apart: Option) -> Option | None:
     """HFL with one edge round between cloud rounds; None where that is asked, or runs leave open if it takes less."""
     if question.task.Ge == 1:
         return None
+    least, most = (_alone(question, goal, apart, (question.task.E, 1), end) for end in ("gain", "low"))
+    price = PRICE[question.objective]
+    open_ = question.error is None and most is not None and getattr(most, price) >= getattr(apart, price)
+    return None if open_ else least
+
+
+def _alone(
+    question: Question, goal: float, apart: Option, counts: tuple[int, int], end: Literal["gain", "low"] = "gain"
+) -> Option | None:
+    """HFL with other E and Ge to the same target, as predicted of trees, else by the bound; between Ge as in runs."""
+    (E, Ge), now, cost, layout = counts, question.task, question.cost, apart.layout
+    if (ratio := question.alone(E, Ge)) is not None:
+        here = replace(
+            apart,
+            local_steps=apart.local_steps / apart.round_steps * ratio * E * Ge,
+            round_steps=E * Ge,
+            seconds_per_round=cost.seconds(layout, E, Ge),
+            round_bytes=cost.bytes(layout, Ge),
+            round_airtime=cost.of_a_round(layout, Ge),
+        )
+        return here if math.isfinite(ratio) else None
     try:
-        found = priced(question.layout.apart, question.gaps, replace(question.task, Ge=1), goal, question.cost)
+        found = priced(layout, question.gaps, replace(now, E=E, Ge=Ge), goal, cost)
     except NoAnswerError:
         return None
-    runs = question.calibrated(EVERY)
-    least, most = (found.expected(apart, float(runs.power(question.unevenness, end))) for end in ("gain", "low"))
-    price = PRICE[question.objective]
-    return least if getattr(most, price) < getattr(apart, price) else None
+    if Ge == now.Ge:
+        return found
+    most = replace(question, task=replace(now, Ge=max(Ge, now.Ge)))
+    return found.expected(apart, float(most.calibrated(EVERY).power(question.unevenness, end)))
 
 
 def _goal(question: Question) -> float:
@@ -623,24 +672,11 @@ def _flips(question: Question, best: Best, common: _Common) -> dict[str, Flip]:
                     near[value > at] = value
         turns = (asked.turn(at, value) for value in near.values())
         if flip := next(filter(None, turns), None):
-            takes, verdict = _takes(posed(name, flip.at), best, common), asked.verdict(flip.at)
-            found[name] = replace(flip, takes=takes, verdict=verdict)
+            task, price = replace(question.task, **{name: flip.at}), PRICE[best.objective]
+            there = _alone(question, common.goal, common.apart, (task.E, task.Ge))
+            takes = None if there is None else float(getattr(there, price) / getattr(best.kept, price))
+            found[name] = replace(flip, takes=takes, verdict=asked.verdict(flip.at))
     return found
-
-
-def _takes(there: Question | None, best: Best, common: _Common) -> float | None:
-    """What HFL with other counts takes to the present target over the best now; between edge rounds as in runs."""
-    now, price = common.question.task, PRICE[best.objective]
-    if there is None:
-        return None
-    try:
-        found = priced(common.apart.layout, there.gaps, there.task, common.goal, there.cost)
-    except NoAnswerError:
-        return None
-    if there.task.Ge != now.Ge:
-        most = replace(there, task=replace(now, Ge=max(there.task.Ge, now.Ge)))
-        found = found.expected(common.apart, float(most.calibrated(EVERY).power(there.unevenness)))
-    return float(getattr(found, price) / getattr(best.kept, price))
 
 
 def _flip(question: Question, best: Best) -> Gap | None:

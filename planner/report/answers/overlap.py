@@ -85,7 +85,7 @@ def answered(found: Answer) -> Overlap:
     if _differs(found):
         title = f"HHFL, {found.also.dropped} dropped for {found.also.objective}"
         options.append((f"thinned-{found.also.objective}", title, found.also.weighed))
-    if found.every is not None and _every(found) is not None:
+    if found.every is not None and (_every(found) or {})["verdict"]:
         options.append(("hfl-every", "HFL, Ge = 1", found.every))
     defined = f"the loss that HFL reaches after {question.rounds:,.0f} rounds" if question.target is None else ""
     shared = parts(
@@ -178,13 +178,20 @@ def _ratio(found: Answer, best: Best) -> Quantity:
     return Quantity(getattr(best.weighed, price) / getattr(found.apart, price))
 
 
-def _every(found: Answer) -> Quantity | None:
-    """What HFL with Ge = 1 takes over HFL, where that is less than a use of overlap takes that may be worth it."""
-    if found.every is None or found.best.verdict == "not worth it":
+def _every(found: Answer) -> dict[str, Any] | None:
+    """What HFL with Ge = 1 takes over HFL, by whose rounds, and what is said of it where overlap may be worth it."""
+    asked, best, every = found.question, found.best, found.every
+    if every is None:
         return None
-    price = PRICE[found.best.objective]
-    every, *others = (getattr(one, price) for one in (found.every, found.best.weighed, found.apart))
-    return Quantity(every / others[1]) if every * (1 + found.question.scenario.resolution) < min(others) else None
+    own, apart, weighed = (float(getattr(one, PRICE[best.objective])) for one in (every, found.apart, best.weighed))
+    over, error, rounds = own / min(apart, weighed), asked.error or 1.0, every.rounds / found.apart.rounds
+    by, verdict = "by the bound, as runs of strongly convex losses correct it", ""
+    if asked.trees is not None and asked.error is not None:
+        by = f"as {asked.trees.predictor.id} predicts of Star-Star with P = 1 and P = {asked.task.Ge}"
+    if best.verdict != "not worth it" and max(own / apart, over / error) * (1 + asked.scenario.resolution) < 1:
+        verdict = "toss-up" if over * error >= 1 else "try first"
+    known = {"ratio": own / apart, "rounds": rounds, "break_even": rounds / over, "error": asked.error}
+    return {**known, "by": by, "verdict": verdict}
 
 
 def _verdict(found: Answer) -> Verdict:
@@ -192,9 +199,12 @@ def _verdict(found: Answer) -> Verdict:
     own, ratio = "thinned" if best.dropped else "hhfl", _ratio(found, best)
     if best.verdict == "nothing to weigh":
         return Verdict(status="best", best=("hfl",), text="No client hears two servers: nothing to decide.")
-    every, least = "", _every(found)
-    if least is not None:
-        every = f"Try HFL with Ge = 1 edge round first: {times(least)} the {aim}; overlap loses then. "
+    every, once = "", _every(found) or {"verdict": ""}
+    if once["verdict"]:
+        takes = f"{times(once['ratio'])} the {aim}{' by the bound' * (once['error'] is None)}"
+        every = f"Try HFL with Ge = 1 edge round first: {takes}; overlap loses then. "
+        if once["verdict"] == "toss-up":
+            every = f"Overlap and HFL with Ge = 1 edge round ({takes}) are a toss-up. "
         every += f"At Ge = {found.question.task.Ge}: "
     text, also = (f"for {one.objective} ({times(_ratio(found, one))}{one.without})" for one in (best, found.also))
     text = both(best.verdict, text, found.also.verdict, also)
@@ -322,6 +332,7 @@ def _data(answer: Answer) -> dict[str, Any]:
             "ratio": float(_ratio(answer, answer.also)),
             "weighed_links": answer.also.weighed.links,
         },
+        "every": _every(answer),
         "drift": {
             "two_levels": weighed.drift / apart.drift if apart.drift else None,
             "second_eigenvalue": 1 / model.spectral_ratio(question.task, apart.lambda2, weighed.lambda2),
@@ -371,6 +382,13 @@ def _reasons(answer: Answer) -> Iterator[str]:
         )
     elif _differs(answer):
         yield f"For {also.objective} it is best{also.without}. Add --objective {also.objective} for the list."
+    if once := _every(answer):
+        error = f" (error {once['error']:.2g}x)" if once["error"] else ""
+        yield (
+            f"HFL with Ge = 1 takes {once['rounds']:.3g} times the cloud rounds of HFL, {once['by']}{error}. With less "
+            f"than {once['break_even']:.3g} times it takes less {best.objective} than "
+            f"{'overlap' if best.leads else 'HFL'}."
+        )
     if answer.flip is not None:
         yield f"HHFL takes less from delta/sigma of about {answer.flip.at:.2g}, all else as it is."
 
