@@ -80,12 +80,7 @@ class Question:
         gap, sigma = self.gaps.delta, self.task.sigma
         return gap / sigma if sigma else (math.inf if gap else 0.0)
 
-    @property
-    def calibration(self) -> GainCalibration:
-        """The runs to hold the bound to."""
-        return self.calibrated(LAYOUT)
-
-    def calibrated(self, coverage: str) -> GainCalibration:
+    def calibrated(self, coverage: str = LAYOUT) -> GainCalibration:
         """Find the runs of a coverage to hold the bound to."""
         task = self.task
         return GainCalibration.near(task.E, task.Ge, self.gaps.zeta / task.sigma if task.sigma else 0.0, coverage)
@@ -104,17 +99,12 @@ class Question:
         """Cost of a round of HHFL in rounds of HFL, by every objective."""
         return self.cost.break_even(self.layout, self.task.E, self.task.Ge)
 
-    @property
-    def expected(self) -> float:
-        """Gain that runs let expect."""
-        return float(self.gain ** self.calibration.power(self.unevenness))
-
     @cached_property
     def error(self) -> float | None:
-        """Factor within which `alone` leaves open what takes less, as `tune` has it; None where the bound says it."""
-        return None if self.trees is None or self.alone(self.task.E, 1) is None else pair_factor(self.trees, 0.5)
+        """Factor within which `predicted` leaves open what takes less, as `tune` has it; None where the bound tells."""
+        return None if self.trees is None or self.predicted(self.task.E, 1) is None else pair_factor(self.trees, 0.5)
 
-    def alone(self, E: int, Ge: int) -> float | None:
+    def predicted(self, E: int, Ge: int) -> float | None:
         """Divide HFL's cloud rounds at other counts by those now, as predicted of trees; None where they are not."""
         if self.trees is None:
             return None
@@ -394,8 +384,8 @@ def solve(question: Question) -> Answer:
         every=_every(question, common.goal, common.apart) if open_ else None,
         best=best,
         also=also,
-        gain_below=replace(weighed, target=task.A / 10).expected,
-        runs=question.calibration.neighbours(question.unevenness),
+        gain_below=replace(weighed, target=task.A / 10).gain ** common.power,
+        runs=question.calibrated().neighbours(question.unevenness),
         flip=_flip(question, best) if open_ else None,
         flips=_flips(question, best, common) if open_ else {},
     )
@@ -422,7 +412,7 @@ class _Common:
 def _common(question: Question) -> _Common:
     """Price both ways to attach the clients."""
     gaps, task, cost, layout, goal = question.gaps, question.task, question.cost, question.layout, _goal(question)
-    power = float(question.calibration.power(question.unevenness))
+    power = float(question.calibrated().power(question.unevenness))
     apart, hybrid = (priced(one, gaps, task, goal, cost) for one in (layout.apart, layout))
     return _Common(question, goal, power, apart, hybrid.expected(apart, power))
 
@@ -431,7 +421,7 @@ def _best(question: Question, common: _Common) -> Best:
     """Find which links to do without by the objective, and weigh what is left against HFL."""
     gaps, task, cost, objective = question.gaps, question.task, question.cost, question.objective
     goal, power, apart, hybrid, ways = common.goal, common.power, common.apart, common.hybrid, common.ways
-    calibration, uneven = question.calibration, question.unevenness
+    calibration, uneven = question.calibrated(), question.unevenness
 
     def total(one: Option | Dropped) -> float:
         return float(getattr(one, PRICE[objective]))
@@ -469,7 +459,7 @@ def _alone(
 ) -> Option | None:
     """HFL with other E and Ge to the same target, as predicted of trees, else by the bound; between Ge as in runs."""
     (E, Ge), now, cost, layout = counts, question.task, question.cost, apart.layout
-    if (ratio := question.alone(E, Ge)) is not None:
+    if (ratio := question.predicted(E, Ge)) is not None:
         here = replace(
             apart,
             local_steps=apart.local_steps / apart.round_steps * ratio * E * Ge,
@@ -515,7 +505,7 @@ def _probability(question: Question, needed: float) -> float | None:
     rng = np.random.default_rng(question.scenario.seed)
     factors = np.where(free, FACTOR ** rng.uniform(-1, 1, (DRAWS, len(DRAWN))), 1.0)
     gap = factors[:, 1 if question.gaps.points is not None else 2]
-    uneven, runs = question.unevenness * gap / factors[:, 0], question.calibration
+    uneven, runs = question.unevenness * gap / factors[:, 0], question.calibrated()
     scatter = (runs.power(uneven, "high") - runs.power(uneven, "low")) / (2 * NORMAL)
     drawn = question.gains(factors) ** (runs.power(uneven) + scatter * rng.standard_normal(DRAWS))
     drawn = drawn[np.isfinite(drawn)]
@@ -525,7 +515,7 @@ def _probability(question: Question, needed: float) -> float | None:
 def _verdict(
     question: Question, gain: Gain, needed: float, probability: float | None, parts: int
 ) -> tuple[Verdict, list[str]]:
-    layout, task, calibration = question.layout, question.task, question.calibration
+    layout, task, calibration = question.layout, question.task, question.calibrated()
     tie = 1 + question.scenario.resolution
     if len(layout.servers) == 1:
         return "nothing to weigh", ["There is one server: nothing overlaps, and an edge round is a cloud round."]
@@ -657,7 +647,7 @@ def _flips(question: Question, best: Best, common: _Common) -> dict[str, Flip]:
         if value < 1:
             return None
         one = replace(question, task=replace(question.task, **{name: value}))
-        return one if one.calibration.extrapolation <= MAX_EXTRAPOLATION else None
+        return one if one.calibrated().extrapolation <= MAX_EXTRAPOLATION else None
 
     for name in ("E", "Ge"):
         at, most = getattr(question.task, name), max(getattr(run, name) for run in record())
@@ -667,7 +657,7 @@ def _flips(question: Question, best: Best, common: _Common) -> dict[str, Flip]:
         for value in sorted(range(1, int(MAX_EXTRAPOLATION * most) + 1), key=lambda x: abs(math.log(x / at))):
             one = posed(name, value) if (value > at) not in near else None
             if one is not None and value != at:
-                power = float(one.calibration.power(one.unevenness))
+                power = float(one.calibrated().power(one.unevenness))
                 if bool(_worth(one, best, factors, power)[0]) is not best.leads:
                     near[value > at] = value
         turns = (asked.turn(at, value) for value in near.values())
@@ -699,7 +689,7 @@ def _flip(question: Question, best: Best) -> Gap | None:
 
     factors = np.ones((len(at), len(DRAWN)))
     factors[:, 2] = at
-    above = _worth(at_gap(1.0), best, factors, question.calibration.power(at))
+    above = _worth(at_gap(1.0), best, factors, question.calibrated().power(at))
     if not above.any() or above[0]:
         return None
     coarse = _Asked(partial(posed, at), {0: False}, _room(best))
