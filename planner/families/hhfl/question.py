@@ -108,8 +108,8 @@ class Question:
         """Divide HFL's cloud rounds at other counts by those now, as predicted of trees; None where they are not."""
         if self.trees is None:
             return None
-        gaps, counts = {"zeta": self.gaps.zeta, "delta": self.gaps.delta}, ((E, Ge), (self.task.E, self.task.Ge))
-        there, now = (float(self.trees.rounds(K=one, P=other, **gaps)[HFL]) for one, other in counts)
+        counts = (E, Ge), (self.task.E, self.task.Ge)
+        there, now = (float(self.trees.rounds(K=one, P=other)[HFL]) for one, other in counts)
         return there / now if there and 0 < now < math.inf else None
 
 
@@ -181,16 +181,18 @@ def pose(
         objective=cast(Objective, objective),
         scenario=replace(scenario, known=numbers),
         warnings=tuple(warnings),
-        trees=_trees(scenario, goal),
+        trees=_trees(scenario, gaps, goal),
     )
 
 
-def _trees(scenario: Scenario, goal: float | None) -> Trees | None:
+def _trees(scenario: Scenario, gaps: Gaps, goal: float | None) -> Trees | None:
     """Ask about trees by loss; None where a file names a predictor that knows none, or that simulates."""
     with suppress(ScenarioError):
         asked = ask(replace(scenario, topologies=(), metric="loss", objective="time", pilot=None, availability=None))
-        rounds = asked.horizon if goal is None else None
-        return None if asked.predictor.shows_progress else replace(asked, target=goal, share=None, horizon=rounds)
+        if not asked.predictor.shows_progress:
+            values = {**asked.values, "zeta": gaps.zeta, "delta": gaps.delta}
+            rounds = asked.horizon if goal is None else None
+            return replace(asked, values=values, target=goal, share=None, horizon=rounds)
     return None
 
 

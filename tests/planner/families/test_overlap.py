@@ -1050,6 +1050,10 @@ def test_gaps_of_known_labels_decide(plan, tmp_path: Path) -> None:
     assert found["apart"]["scenario"]["delta"]["value"] == pytest.approx(4 * 1.9)
     assert found["apart"]["scenario"]["zeta"]["value"] == pytest.approx(0, abs=1e-12)
     assert found["apart"]["gain"]["expected"] > 1.5
+    told = answer(plan, "examples/coverage57.csv", "-H", "zeta=0,delta=7.6")["every"]  # trees are asked about them too
+    assert {part: found["apart"]["every"][part] for part in ("rounds", "error")} == pytest.approx(
+        {part: told[part] for part in ("rounds", "error")}, rel=1e-2
+    )
     assert found["dealt"]["scenario"]["zeta"]["value"] == pytest.approx(4 * 1.9, rel=1e-2)
     assert found["dealt"]["verdict"] not in ("worth it", "race first")
 
