@@ -198,7 +198,7 @@ def test_async_says_what_the_pilot_measured_beside_the_bound(raced: tuple[Path, 
     assert other.text.endswith("Race at these speeds too.")
     far = planner.async_(pilot=pilot, slowdowns="1,1,10")  # less was advised than without a pilot: to wait
     assert far.verdict.text.startswith("Race FedBuff (means of 1 or 2 updates) and FedAsync ")
-    assert " first (--systems hga): your pilot raced " in far.verdict.text
+    assert " first: your pilot raced " in far.verdict.text
     assert far.verdict.status == planner.async_(G=3, M=2, slowdowns="1,1,10").verdict.status == "race-first"
     assert any("pilot" in one.argv for one in far.next)
 
