@@ -81,12 +81,18 @@ class Answer:
     proved: Buffer | None  # buffer of the least time by the theorem; None where none reaches the target
     timed: Buffer | None  # fastest buffer by the clock within the staleness; None where that is not limited
     inside: Mapping[int, Buffer] | None  # other rounds inside a region with the buffer proved, by their number
-    raced: tuple[Clocked, ...]  # what a pilot measured of servers by the clock
+    raced: tuple[Clocked, ...]  # what a pilot measured of servers by the clock, where the staleness allows them
+    within: frozenset[int]  # buffers that may be raced: any, or those tried of fewer than all within the staleness
 
     @property
     def regions(self) -> int:
         """Number of regions."""
         return len(self.times)
+
+    @property
+    def to_race(self) -> list[int]:
+        """Some buffers that may be raced."""
+        return [size for size in some_buffers(self.regions) if size in self.within]
 
 
 def solve(scenario: Scenario, settings: Settings) -> Answer:
@@ -128,8 +134,12 @@ def solve(scenario: Scenario, settings: Settings) -> Answer:
         timed = max(allowed, key=lambda b: (b.pace.updates_per_second, b.size))
     if proved is not None and settings.region_times is None:
         inside = _inside(question, proved, settings, times, scenario.seed)
+    within = frozenset(range(1, M + 1) if settings.max_staleness is None else (b.size for b in allowed if b.size < M))
     raced = () if scenario.pilot is None else clocked(ask(with_default_order(scenario)))
-    return Answer(scenario, settings, question, defined_by, times, times_from, buffers, proved, timed, inside, raced)
+    raced = tuple(one for one in raced if one.waits or (one.buffer or 1) in within)
+    return Answer(
+        scenario, settings, question, defined_by, times, times_from, buffers, proved, timed, inside, raced, within
+    )
 
 
 def _regional(scenario: Scenario) -> Question:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from itertools import product
+from itertools import compress, product
 from pathlib import Path
 from statistics import median
 from typing import Any, Literal
@@ -42,9 +42,8 @@ PAPERS_ALPHA = 2.0  # the largest that xie2024 recommends, Appendix H; erratum x
 BOUNDED, RUN = 2, 16  # regions of the runs that judge the bound, and most regions of any: validation/claims/hga_*.py
 FAR_APART = 2.0  # slowest region over the others' median, above which the race of docs/asynchrony.md is named
 RATIO = 4.0  # the same in that race, by time
-RACE_FIRST = "Race FedBuff ({means}) and FedAsync (each model mixed in) first: "
-RACED = "with a region 4x the others' median{here} they took 0.19x to {most}x waiting's time in one race."
-SLOWEST = (0.38, 0.55)  # there: FedAsync, and a buffer of three quarters of the regions, as from 4 regions on
+BUFFERED, MIXED = {1: 0.19, 2: 0.22, 3: 0.55}, 0.38  # time over waiting's there: FedBuff by quarters, and FedAsync
+RACED = "with a region 4x the others' median{here} {they} took {ratios} waiting's time in one race."
 ALIKE = "Regions are equally fast: not waiting gains nothing."
 OTHER_RULES = (  # what the first two of them amount to
     "FedBuff and CA2FL did better than HGA-FL wherever speeds were unequal or the buffer held more than one update. "
@@ -115,9 +114,12 @@ def _evidence(found: Answer, claims: Sequence[Evidence]) -> tuple[Evidence, ...]
 def _next(found: Answer) -> Iterator[NextStep]:
     """Race other rules at these speeds, then limit staleness; what was done is not named again."""
     raced = _of_the_pilot(found)
-    _, buffers = ("", "") if raced is None else _not_raced(*raced[:2])
-    missing = ("--buffer", buffers) if buffers else ()
-    if (_of_other_rules(found)[0] is None or buffers) and not _alike(found):
+    limited = found.settings.max_staleness is not None
+    _, buffers = ("", "") if raced is None or limited else _not_raced(*raced[:2])
+    if (_of_other_rules(found)[0] is None or buffers) and not _moot(found):
+        if limited and (sizes := found.to_race or sorted(found.within)) != some_buffers(found.regions):
+            buffers = ",".join(map(str, sizes))
+        missing = ("--buffer", buffers) if buffers else ()
         ratio, given = found.settings.speed_ratio, found.settings.slowdowns
         own = ",".join(f"{one / min(found.times):.3g}" for one in found.times)
         each = own if given is None or found.question.members is not None else given
@@ -127,7 +129,7 @@ def _next(found: Answer) -> Iterator[NextStep]:
         race = ("hfl-plan", "pilot", "HOOK.py", "--systems", "trees,hga", *speeds, *missing)
         yield NextStep(argv=race, why="races FedBuff, FedAsync and others, which the bound does not cover")
     late = (b for b in found.buffers if b.seconds is not None and b.pace.delay_most > LATE)
-    if found.settings.max_staleness is None and any(late):  # else no guarantee hangs on it
+    if not limited and any(late):  # else no guarantee hangs on it
         yield NextStep(argv=("...", "--max-staleness", f"{LATE}"), why="the buffer with the most updates per second")
 
 
@@ -188,7 +190,7 @@ def _verdict(found: Answer) -> Verdict:
     if others is not None and others < FASTER:
         text = f"{said} The bound covers no such server: by it, {who}{more}."
         return Verdict(status="measured", ratio=Quantity(1 / others, "measured"), text=text)
-    if others is None and _apart(found) > FAR_APART:
+    if others is None and _race_first(found):
         text = f"{said} Until then, by HGA-FL's bound, {who}{more}{than}.{by_clock}"
         return Verdict(status="race-first", best=(best,), ratio=ratio, text=text)
     return Verdict(status="best", best=(best,), ratio=ratio, text=f"{text} {said}".rstrip())
@@ -201,7 +203,7 @@ def _of_other_rules(found: Answer) -> tuple[float | None, str]:
     """
     raced, elsewhere = _of_the_pilot(found), ""
     if raced is not None:
-        best, waiting, takes, there = raced[0], raced[2], _takes(*raced), raced[2].question.slowdowns
+        best, waiting, takes, there = raced[0], raced[2], _takes(*raced, found), raced[2].question.slowdowns
         ratio = best.tasks / waiting.tasks
         here = [one / found.times[0] * there[0] for one in found.times]
         if all(math.isclose(a, b, rel_tol=0.1) for a, b in zip(here, there, strict=True)):
@@ -209,20 +211,22 @@ def _of_other_rules(found: Answer) -> tuple[float | None, str]:
             return ratio, f"{advice} your pilot {takes}"
         speeds = join([f"{one:.3g}" for one in there])
         elsewhere = f"pilot raced regions that take {speeds} times as long, which differ from these: there {takes}"
-    if _alike(found):
-        return None, ALIKE if found.proved is not None and found.proved.size == found.regions else ""
-    apart = _apart(found)
-    if apart <= FAR_APART:
-        return None, (
-            f"Your {elsewhere} Race at these speeds too."
-            if elsewhere
-            else "It covers no FedBuff or FedAsync, which may be faster: race them (--systems hga)."
-        )
-    buffers = some_buffers(found.regions)
-    sizes, most = join([str(one) for one in buffers], "or"), SLOWEST[len(buffers) > 2]
-    race = RACE_FIRST.format(means=f"means of {sizes} updates" if sizes != "1" else "each update added")
-    own = "" if times(apart) == times(RATIO) else f" (here {times(apart)})"
-    return None, race + (f"your {elsewhere}" if elsewhere else RACED.format(here=own, most=most))
+    if moot := _moot(found):
+        return None, moot if found.proved is not None and found.proved.size == found.regions else ""
+    mixed = 1 in found.within  # as FedAsync steps on each
+    if not _race_first(found):
+        rules, them = ("FedBuff or FedAsync", "them") if mixed else ("FedBuff", "it")
+        if elsewhere:
+            return None, f"Your {elsewhere} Race at these speeds too."
+        return None, f"It covers no {rules}, which may be faster: race {them} (--systems hga)."
+    sizes, apart = join([str(one) for one in found.to_race], "or"), times(_apart(found))
+    means = f"means of {sizes} updates" if sizes != "1" else "each update added"
+    race = f"Race FedBuff ({means}){' and FedAsync (each model mixed in)' * mixed} first: "
+    quarters = [-(-found.regions * quarter // 4) in found.to_race for quarter in BUFFERED]
+    took = sorted({*compress(BUFFERED.values(), quarters), *[MIXED] * mixed})
+    ratios = " to ".join(f"{one}x" for one in dict.fromkeys((took[0], took[-1])))
+    own, they = "" if apart == times(RATIO) else f" (here {apart})", "they" if len(took) > 1 else "it"
+    return None, race + (f"your {elsewhere}" if elsewhere else RACED.format(here=own, they=they, ratios=ratios))
 
 
 def _of_the_pilot(found: Answer) -> tuple[Clocked, list[Clocked], Clocked] | None:
@@ -241,12 +245,21 @@ def _apart(found: Answer) -> float:
     return slowest / median(others)
 
 
-def _alike(found: Answer) -> bool:
-    """Whether no region waits for another."""
-    return max(found.times) / min(found.times) <= 1 + found.scenario.resolution and not found.settings.jitter
+def _race_first(found: Answer) -> bool:
+    """Whether servers that do not wait are to be raced before the bound is followed, where no pilot raced them."""
+    return bool(found.to_race) and _apart(found) > FAR_APART
 
 
-def _takes(best: Clocked, same: Sequence[Clocked], waiting: Clocked) -> str:
+def _moot(found: Answer) -> str:
+    """Why no such server is worth a race: no region waits for another, or a limit leaves none; empty where one is."""
+    if max(found.times) / min(found.times) <= 1 + found.scenario.resolution and not found.settings.jitter:
+        return ALIKE
+    late = [(b.pace.delay_most, -b.size) for b in found.buffers if b.size < found.regions and not b.pace.silent]
+    more = f"; {min(late)[0]} would allow one of {-min(late)[1]}" if late else ""
+    return "" if found.within else f"--max-staleness {found.settings.max_staleness} leaves no smaller buffer{more}."
+
+
+def _takes(best: Clocked, same: Sequence[Clocked], waiting: Clocked, found: Answer) -> str:
     """What the best server of a race takes, and the same with other buffers; or that none of them was raced."""
     ratio = {one.buffer: times(one.tasks / waiting.tasks) for one in same}
     said = f"takes {ratio.pop(best.buffer)} the time of waiting for all"
@@ -256,7 +269,7 @@ def _takes(best: Clocked, same: Sequence[Clocked], waiting: Clocked) -> str:
     others = "".join(f"; with {size}, {ratio[size]}" for size in sorted(ratio))
     said = f"{best.rule} with buffer {best.buffer} of {regions} {said}{others}."
     which, _ = _not_raced(best, same)
-    return f"{said} {which} (Next)." if which else said
+    return f"{said} {which} (Next)." if which and found.settings.max_staleness is None else said
 
 
 def _not_raced(best: Clocked, same: Sequence[Clocked]) -> tuple[str, str]:
@@ -317,7 +330,7 @@ def _laid(answer: Asynchronous, most: int, short: bool) -> Document:
 
 def _data(answer: Answer) -> dict[str, Any]:
     scenario, settings, question = answer.scenario, answer.settings, answer.question
-    inside = answer.inside
+    inside, turns = answer.inside, answer.to_race and not _moot(answer)
     return {
         "regions": answer.regions,
         "region_times": {
@@ -333,7 +346,7 @@ def _data(answer: Answer) -> dict[str, Any]:
         "max_staleness": settings.max_staleness,
         "buffers": [_buffer(buffer) for buffer in answer.buffers],
         "recommended_by_theorem": None if answer.proved is None else answer.proved.size,
-        "race_first_from": None if _alike(answer) or _of_other_rules(answer)[0] is not None else FAR_APART,
+        "race_first_from": FAR_APART if turns and _of_other_rules(answer)[0] is None else None,
         "recommended_by_clock": None if answer.timed is None else answer.timed.size,
         "sub_rounds": None
         if inside is None
@@ -364,8 +377,7 @@ def _named(answer: Answer) -> list[int]:
     """Buffers that the verdict may name, first those that took least in the pilot; else those to race."""
     by_clock = [] if answer.timed is None else [answer.timed.size]
     found = [one.buffer for one in sorted(answer.raced, key=lambda one: one.tasks) if one.buffer and not one.waits]
-    to_race = some_buffers(answer.regions) if _apart(answer) > FAR_APART else []
-    return list(dict.fromkeys(by_clock + (found or to_race)))
+    return list(dict.fromkeys(by_clock + (found or answer.to_race * _race_first(answer))))
 
 
 def _source(answer: Answer) -> str:

@@ -187,6 +187,17 @@ def test_async_says_what_the_pilot_measured_beside_the_bound(raced: tuple[Path, 
     assert list(dict.fromkeys(found.asynchronous["named_buffers"])) == [2, 1]  # which a page of many rows keeps
     assert not any("pilot" in one.argv for one in found.next)
     assert planner.async_(pilot=pilot).rows == found.rows  # at the pilot's speeds where nothing else is said
+    late = {row.buffer: row.staleness_most for row in found.rows}
+    assert late[1] > late[2] > 0
+    limited = planner.async_(pilot=pilot, max_staleness=late[2])  # what exceeds the limit is not what was measured
+    assert {one["buffer"] for one in limited.asynchronous["measured"] if one["id"] != "synchronous"} == {2}
+    assert limited.verdict.text.startswith(f"Do not wait: {said.partition(';')[0]}. The bound covers no such server")
+    assert not any("pilot" in one.argv for one in limited.next)
+    none = planner.async_(pilot=pilot, max_staleness=late[2] - 1).verdict
+    assert (none.status, none.text.endswith(f" leaves no smaller buffer; {late[2]} would allow one of 2.")) == (
+        "best",
+        True,
+    )
     elsewhere = planner.async_(pilot=pilot, slowdowns="1,1,2")
     assert elsewhere.asynchronous["measured"] == [] and "time by bound" not in str(elsewhere)
     other = elsewhere.verdict
