@@ -56,7 +56,7 @@ def compared(
                 others[id_] = others[id_].replaced(why=f"{others[id_].why}; {found['why']}")
             else:
                 others[id_] = others[id_].replaced(**found)
-    warnings = answer.warnings
+    warnings, verdict = answer.warnings, answer.verdict
     if told.get("region_times") is not None:
         text = (
             "The topologies are timed by links and --step-time, and do not wait for --region-times. They are HGA-FL's "
@@ -64,9 +64,10 @@ def compared(
             "`hfl-plan async` asks whether to wait."
         )
         warnings = (Caution(text=text), *warnings)
-    return answer.replaced(
-        rows=rows, warnings=warnings, recommend=answer.recommend.replaced(others=tuple(others.values()))
-    )
+        out = "This leaves --region-times out; [[fleet.groups]] with step_time would count."
+        verdict = verdict.replaced(text=f"{out} {verdict.text}")
+    kept = answer.recommend.replaced(others=tuple(others.values()))
+    return answer.replaced(verdict=verdict, rows=rows, warnings=warnings, recommend=kept)
 
 
 def _row(other: Other, answer: Recommendation, found: dict[str, Any]) -> Row:

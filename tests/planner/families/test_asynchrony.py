@@ -549,6 +549,9 @@ def test_times_of_regions_say_first_what_they_are_for() -> None:
     first = answer.warnings[0].text.partition(". ")[0]
     assert first == "The topologies are timed by links and --step-time, and do not wait for --region-times"
     assert f"Warning {first}." in " ".join(str(answer).split())  # whole
+    assert answer.verdict.text.startswith(
+        "This leaves --region-times out; [[fleet.groups]] with step_time would count."
+    )
     assert "HGA-FL" in answer.explain("methods")
 
 

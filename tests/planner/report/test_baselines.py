@@ -160,15 +160,6 @@ def test_one_tier_is_advised_alike_whether_topologies_tie_and_whoever_comes(
     assert ("within the predictor's error: try it unless you need group servers." in answer.verdict.text) == close
 
 
-def test_a_preset_that_decides_how_links_are_shared_is_said_to_be_assumed() -> None:
-    """Ten phones of a 5G cell had the opposite answer where they share it, and the page did not say what it took."""
-    fleet = {"groups": 4, "clients_per_group": 10, "heterogeneity": "inter", "model_size": "12MB", "client_link": "5g"}
-    answer = planner.recommend(**fleet)
-    assert answer.assumptions[0].key == "client_link.sharing" and "Assumed   link sharing per-client?" in str(answer)
-    given = planner.recommend(**fleet, link_sharing="per-client")
-    assert "client_link.sharing" not in {one.key for one in given.assumptions}
-
-
 def test_a_target_out_of_all_proportion_has_no_confidence() -> None:
     """8,600 years were stated at 95 %, on fair evidence of targets up to 46 rounds."""
     answer = planner.recommend(groups=8, clients_per_group=30, heterogeneity="intra", objective="time", target=1e-9)

@@ -129,6 +129,13 @@ def test_a_page_with_many_cases_and_facts_fits_too(plan, command: str) -> None:
     assert (code, err, overlong(page)) == (0, "", [])
 
 
+def test_a_preset_that_decides_how_links_are_shared_is_said_to_be_assumed(plan) -> None:
+    """Ten phones of a 5G cell had the opposite answer where they share it, and the page did not say what it took."""
+    words = ("recommend", "-G", "4", "-M", "10", "-H", "inter", "--model-size", "12MB", "--client-link", "5g")
+    assert "\nAssumed   link sharing per-client?, " in plan(*words)[1]
+    assert "link sharing per-client?" not in plan(*words, "--link-sharing", "per-client")[1]
+
+
 def test_a_page_of_six_buffers_is_no_longer_than_others(plan) -> None:
     """It had 26 lines, and then 231 words in 25."""
     words = "async -G 5 -M 18 -H iid --link-sharing per-client --uplink 37.3Mbit/s --rounds 602 --speed-ratio 28.2"
