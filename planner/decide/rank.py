@@ -82,9 +82,8 @@ def recommend(  # reason: one field of the answer after the other
         how_sure = how_sure.replaced(model=here.judged.model.replaced(probability=here.confidence))
     flips, looked = nearest_flips(here) if asked else ((), "")
     changes = tuple(_sensitivity(flips, how_sure))
-    turns = scenario.known[SHARING].origin == "derived" and any(
-        one.parameter == SHARING for one in changes
-    )  # by a preset
+    by_preset = scenario.known[SHARING].origin == "derived"
+    turns = by_preset and any(one.parameter == SHARING for one in changes)
     records = [] if met else evidence.records(question, scenario, here.judged.model)
     doubt = [] if scenario.partial or not question.predictor.guarantees else _doubt(question, scenario, here.best)
     told = _p_best(how_sure) if how_sure else {}
