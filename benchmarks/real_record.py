@@ -518,23 +518,34 @@ def scales(curves: Curves, tell: Callable[[Curves], dict[str, str] | None]) -> I
         predicted = replace(to_loss, horizon=None).rounds()
         for topology, measured in rounds.items():
             if 1 < measured < curves.rounds[-1]:
-                off = measured / max(float(predicted[topology]), 1.0)
-                yield {**curves.told, "topology": topology, "reference": after, "off": off}
+                said = {t: max(float(predicted[t]), 1.0) for t in (topology, stars)}
+                off = measured / said[topology]
+                yield {**curves.told, "topology": topology, "reference": after, "off": off, "said": said[stars]}
 
 
 def scale_rows(curves: Sequence[Curves]) -> list[dict[str, object]]:
-    """Quantiles of how far rounds to a loss are off, by what is told."""
+    """Quantiles of how far rounds to a loss are off, by what is told: of all, and where Star-Star is said to take few.
+
+    Parts of fewer than `FEWEST` rows are left out.
+    """
     found = []
     for told, tell in SCALED.items():
-        off = [float(str(row["off"])) for one in curves for row in scales(one, tell)]
-        low, median, high = np.quantile(off, (0.1, 0.5, 0.9))
-        found.append({
-            "predictor": "spectrum", "metric": "loss", "told": told, "rows": len(off), "settings": len(curves),
-            "low": f"{low:.3g}", "median": f"{median:.3g}", "high": f"{high:.3g}",
-        })  # fmt: skip
+        rows = [row for one in curves for row in scales(one, tell)]
+        off, said = (np.array([float(str(row[name])) for row in rows]) for name in ("off", "said"))
+        for least, most in ((0.0, math.inf), *itertools.pairwise((0.0, *PARTED))):
+            part = off[(least < said) & (said <= most)]
+            if len(part) < FEWEST:
+                continue
+            low, median, high = np.quantile(part, (0.1, 0.5, 0.9))
+            found.append({
+                "predictor": "spectrum", "metric": "loss", "told": told, "over": f"{least:g}", "until": f"{most:g}",
+                "rows": len(part), "settings": len(curves),
+                "low": f"{low:.3g}", "median": f"{median:.3g}", "high": f"{high:.3g}",
+            })  # fmt: skip
     return found
 
 
+PARTED, FEWEST = (3.0, 12.0), 10  # few rounds predicted of Star-Star, at which rows are parted; rows of a part
 FAR = (1, 2, 4, 8)  # times the rounds of a pilot
 RACED, LONGER = (4, 8, 16), 3  # rounds of a pilot; a run counts that went on so many times as far as is said
 

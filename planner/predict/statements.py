@@ -57,8 +57,8 @@ class ScaleOnRecord(Part):
 
     @property
     def wide(self) -> bool:
-        """Whether 80 % span more than `WIDE` times."""
-        return self.high is None or self.high > WIDE * self.low
+        """Whether 80 % span more than `WIDE` times, or go as far."""
+        return self.high is None or self.high > WIDE * min(self.low, 1.0)
 
     def in_words(self, so: str = "") -> str:
         """Say it of rounds that are predicted, and what follows of a time."""

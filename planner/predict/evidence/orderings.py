@@ -146,13 +146,14 @@ def of_scale(question: Question, scenario: Scenario) -> ScaleOnRecord | None:
         return _beyond_a_pilot(question)
     if not by_loss or scenario.known["target"].origin != "given":
         return None
-    rows = {row["told"]: row for row in rows_of(SCALE, predictor=question.predictor.id)}
-    if not rows:
+    if not rows_of(SCALE, predictor=question.predictor.id):
         return None
     told = {"fading": "profile"}.get(known := _told(question, scenario), known)
     if told == "profile" and scenario.known["L"].origin == "default":
         told = "labels"
-    row, best = rows["decay" if told == "profile" and question.decay is not None else told], rows["decay"]
+    told = "decay" if told == "profile" and question.decay is not None else told
+    row = _predicted_alike(told, float(question.rounds()[question.reference]))
+    (best,) = [row] if told == "decay" else rows_of(SCALE, told="decay", over="0", until="inf")
     return ScaleOnRecord(
         low=float(row["low"]),
         median=float(row["median"]),
@@ -162,6 +163,12 @@ def of_scale(question: Question, scenario: Scenario) -> ScaleOnRecord | None:
         best_high=float(best["high"]),
         beyond=predictor_record.differ_more(question),
     )
+
+
+def _predicted_alike(told: str, rounds: float) -> Mapping[str, str]:
+    """The row of cases of which as few rounds were predicted, else of all."""
+    everything, *parts = rows_of(SCALE, told=told)
+    return next((row for row in parts if rounds <= float(row["until"])), everything)
 
 
 def _beyond_a_pilot(question: Question) -> ScaleOnRecord | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -152,16 +153,23 @@ def test_rates_of_a_pilot_are_called_measured_and_have_the_record_of_pilots() ->
 def test_rounds_to_a_given_loss_say_how_far_off_such_were_and_others_say_nothing() -> None:
     fleet = {"groups": 6, "clients_per_group": 5, "link_sharing": "per-client"}
     constants = {"heterogeneity": "zeta=1,delta=2", "smoothness": 7, "sigma": 1.5, "initial_gap": 2.3}
-    rows = {row["told"]: row for row in table("scale_record.csv")}
-    for told, known in (
-        ("kind", {"heterogeneity": "inter"}), ("profile", constants), ("decay", {**constants, "decay": 0.2}),
+    rows = {(row["told"], float(row["until"])): row for row in table("scale_record.csv")}
+    for told, known, target, until in (
+        ("kind", {"heterogeneity": "inter"}, 0.5, math.inf), ("profile", constants, 0.5, math.inf),
+        ("decay", {**constants, "decay": 0.2}, 0.7, 12), ("decay", {**constants, "decay": 0.2}, 1.5, 3),
+        ("decay", {**constants, "decay": 0.2}, 0.1, math.inf),
     ):  # fmt: skip
-        answer = planner.recommend(**fleet, **known, target=0.5)
-        found, row = answer.recommend.scale, rows[told]
+        answer = planner.recommend(**fleet, **known, target=target)
+        few = min(most for most in (3, 12, math.inf) if answer.row("star-star").rounds <= most)
+        assert few == until  # Star-Star is said to take so few
+        found, row = answer.recommend.scale, rows[told, until]
         assert found is not None and (found.low, found.high) == (float(row["low"]), float(row["high"]))
-        assert (found.best_low, found.best_high) == (float(rows["decay"]["low"]), float(rows["decay"]["high"]))
-        said = "80 % of measured runs took 0.6x to 3.5x the rounds shown"
-        assert (f"Rounds    {said}" in str(answer.explain())) or told != "decay"
+        best = row if told == "decay" else rows["decay", math.inf]
+        assert (found.best_low, found.best_high) == (float(best["low"]), float(best["high"]))
+        said = {12: "0.78x to 4.4x", 3: "1.5x to 6x", math.inf: "0.6x to 3.5x"}[until]
+        assert (
+            f"Rounds    80 % of measured runs took {said} the rounds shown" in str(answer.explain()) or told != "decay"
+        )
         first = answer.ranking[0]
         ends = [duration(first.time_seconds * float(row[name])) for name in ("low", "high")]
         assert f"so {first.title} {' to '.join(ends)}" in " ".join(str(answer).split())
