@@ -469,10 +469,10 @@ def _in_its_own_terms(written: Written, measured: FromFile | None) -> Known | No
     pilot: Pilot | None = written.get("problem.pilot")
     asked = written.get("plan.metric") or (pilot.metric if pilot else metric)
     if asked != metric:
+        where = " to `hfl-plan pilot`" + " and here" * bool(written.get("plan.metric"))
+        where *= pilot is not None and pilot.metric != metric
         raise ScenarioError(
-            f"{name}: the metric is {asked}. Give --metric {metric}"
-            f"{' to `hfl-plan pilot` and here' if pilot and pilot.metric != metric else ''}, or leave {name} out.",
-            code="E002",
+            f"{name}: the metric is {asked}. Give --metric {metric}{where}, or leave {name} out.", code="E002"
         )
     if metric == "loss" and (pilot or (measured is not None and measured.first is not None)):
         return Known.given(value)

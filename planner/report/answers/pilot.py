@@ -131,7 +131,7 @@ def piloted(
 def document(pilot: Pilot, output: Path | None, within: float | None, left_out: Sequence[str]) -> Listing:
     """Say what a pilot measured in so many seconds, where it is written, and which systems did not race."""
     warnings, limits = tuple(_warnings(pilot)), tuple(_limits(pilot, left_out))
-    again = "" if output is None else ", with --force; runs are kept"
+    again = "" if output is None else " --force; runs are kept"
     facts = [("Raced", _raced(pilot)), *shortened_to("Limits", limits, again)]
     later = _slower_buffers(pilot)
     table, page = _table(pilot, ()), _table(pilot, later)

@@ -125,7 +125,7 @@ def test_the_answer_shows_them_after_the_trees_and_says_what_was_not_run(
     assert max(trees[:4]) < min(others)
     assert set(pilot.verdict.best) <= {one.id for one in pilot.topologies}
     assert "means over the nodes' own models" in said
-    assert "more: --explain limits, with --force; runs are kept)" in " ".join(said.split())
+    assert "more: --explain limits --force; runs are kept)" in " ".join(said.split())
     again = run(folder / "hook.py", *QUICK, *EVERYBODY, "-o", "all.json", "--force", "--explain", "limits")
     assert "Not run: HGA-FL, FedBuff and FedAsync (hga, with --slowdowns 1,1,2,5" in " ".join(again.stdout.split())
 

@@ -147,7 +147,7 @@ def test_a_target_may_be_the_accuracy_that_a_pilot_by_accuracy_measured(tmp_path
         ({"target_loss": 1.0}, "how far above the least a loss of 1 is"),
         ({"target_accuracy": "85%"}, "which training loss the accuracy is 85%"),
         ({"target_accuracy": "85%"}, "where the hook has test()"),
-        ({"target_accuracy": "85%", "pilot": PILOT}, "Give --metric accuracy to `hfl-plan pilot` and here"),
+        ({"target_accuracy": "85%", "pilot": PILOT}, "Give --metric accuracy to `hfl-plan pilot`, or leave"),
         ({"target_loss": 1.0, "target": "1%"}, "Give one of the two"),
         ({"target_loss": 1.0, "metric": "gradient"}, "the metric is gradient"),
         ({"target_loss": 1.0, "metric": "accuracy", "pilot": PILOT}, "Give --metric loss, or leave "),
