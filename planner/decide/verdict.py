@@ -111,7 +111,7 @@ class Standing:
     @property
     def near(self) -> bool:
         """Whether the first takes so few rounds that one more or less decides."""
-        return bool(self.totals) and self.least <= FEW * self.prices[next(iter(self.totals))]
+        return bool(self.totals) and 0 < self.least <= FEW * self.prices[next(iter(self.totals))]
 
     @property
     def doubted(self) -> bool:

@@ -189,7 +189,8 @@ def test_every_link_that_nobody_gave_is_told_with_its_numbers() -> None:
     assert "model_size" not in named
     given = {f"network__{tier}_link__preset": "lan" for tier in ("client", "server")}
     left = assumed(model__size="45MB", compute__step_time="1s", **given)
-    assert not {key for key in left if key.startswith(("client_link", "server_link", "model_size", "step_time"))}
+    told = {key for key in left if key.startswith(("client_link", "server_link", "model_size", "step_time"))}
+    assert told == {"client_link.sharing"}  # which the preset alone says, and which decides
 
 
 def test_fixed_order_contradicts_partial_participation() -> None:
