@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import product
 
 import numpy as np
@@ -146,14 +146,17 @@ def of_scale(question: Question, scenario: Scenario) -> ScaleOnRecord | None:
         return _beyond_a_pilot(question)
     if not by_loss or scenario.known["target"].origin != "given":
         return None
-    if not rows_of(SCALE, predictor=question.predictor.id):
+    of = partial(rows_of, SCALE, predictor=question.predictor.id)
+    if not of():
         return None
     told = {"fading": "profile"}.get(known := _told(question, scenario), known)
     if told == "profile" and scenario.known["L"].origin == "default":
         told = "labels"
     told = "decay" if told == "profile" and question.decay is not None else told
-    row = _predicted_alike(told, float(question.rounds()[question.reference]))
-    (best,) = [row] if told == "decay" else rows_of(SCALE, told="decay", over="0", until="inf")
+    everything, *few = of(told=told)
+    rounds = float(question.rounds()[question.reference])
+    row = next((row for row in few if rounds <= float(row["until"])), everything)
+    best = row if told == "decay" else of(told="decay")[0]
     return ScaleOnRecord(
         low=float(row["low"]),
         median=float(row["median"]),
@@ -163,12 +166,6 @@ def of_scale(question: Question, scenario: Scenario) -> ScaleOnRecord | None:
         best_high=float(best["high"]),
         beyond=predictor_record.differ_more(question),
     )
-
-
-def _predicted_alike(told: str, rounds: float) -> Mapping[str, str]:
-    """The row of cases of which as few rounds were predicted, else of all."""
-    everything, *parts = rows_of(SCALE, told=told)
-    return next((row for row in parts if rounds <= float(row["until"])), everything)
 
 
 def _beyond_a_pilot(question: Question) -> ScaleOnRecord | None:

@@ -85,7 +85,7 @@ def answered(found: Answer) -> Overlap:
     if _differs(found):
         title = f"HHFL, {found.also.dropped} dropped for {found.also.objective}"
         options.append((f"thinned-{found.also.objective}", title, found.also.weighed))
-    if found.every is not None and (_every(found) or {})["verdict"]:
+    if found.every is not None and (once := _every(found)) and once["verdict"]:
         options.append(("hfl-every", "HFL, Ge = 1", found.every))
     defined = f"the loss that HFL reaches after {question.rounds:,.0f} rounds" if question.target is None else ""
     shared = parts(
