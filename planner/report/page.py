@@ -228,23 +228,23 @@ def _named(cases: Sequence[Verdict], label: Callable[[Verdict], str] | None) -> 
 
 
 def _baselines(answer: Answer, label: Callable[[Verdict], str] | None) -> Iterator[tuple[str, str]]:
-    """Say in which cases a baseline takes less than the best row: ``FedAvg 0.75x (time, own links)``.
+    """Say in which cases a baseline takes less than the best row: ``0.75x (time, own links)``.
 
-    The line begins with the advice to use one tier, but where the links of servers take more.
+    The line of one tier begins with the advice to use it, but where the links of servers take more.
     """
-    found: dict[str, dict[str, list[tuple[str, str]]]] = {}
+    found: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for where, case in _named(answer.verdict.cases, label):
         if (one := case.baseline) is None or (one.id in SINGLE and not one.advised and one.through is None):
             continue  # one tier that takes as much
-        kind, why, of = ("use one tier" if one.advised else "one tier"), "", ""
+        name, why, of = one.title, "", ""
+        lead = f"{'try' if one.within_error else 'use'} it: " if one.advised else ""
         if one.id not in SINGLE:
-            kind, of = "no waiting", " the best's"
+            name, lead, of = "no waiting", f"{one.title.partition(',')[0]} ", " the best's"
         elif one.through is not None:
             why = f"; {times(one.through)} via servers"
-        each = found.setdefault(kind, {}).setdefault(one.title.partition(",")[0], [])
-        each.append((f"{times(one.ratio)}{of}", f"{where}{why}"))
-    for kind, said in found.items():
-        yield kind, "; ".join(f"{who} {', '.join(_joined(each))}" for who, each in said.items())
+        found.setdefault((name, lead), []).append((f"{times(one.ratio)}{of}", f"{where}{why}"))
+    for (name, lead), each in found.items():
+        yield name, f"{lead}{', '.join(_joined(each))}"
 
 
 def _joined(ratios: Sequence[tuple[str, str]]) -> Iterator[str]:

@@ -197,7 +197,7 @@ def test_groups_that_are_free_are_not_taken_where_none_are_needed_also_beside_sh
     own, shared = answer.verdict.cases
     assert own.baseline.advised and own.text.startswith("one tier, FedAvg; else 2 groups of 6 (2 to 6 tie)")
     assert shared.baseline is None and shared.text.startswith("6 groups of 2: ")
-    assert "use one tier FedAvg" in " ".join(str(answer).split())
+    assert f"FedAvg, 1 tier {'try' if own.baseline.within_error else 'use'} it: " in " ".join(str(answer).split())
 
 
 def test_every_case_that_one_tier_wins_says_whether_to_use_it() -> None:
@@ -215,7 +215,7 @@ def test_every_case_that_one_tier_wins_says_whether_to_use_it() -> None:
                 assert case.baseline.advised
                 do = "try" if case.baseline.within_error else "use"
                 assert f": {do} it unless you need group servers" in alone.text
-                assert "use one tier FedAvg" in page
+                assert f"FedAvg, 1 tier {do} it: " in page
                 assert case.baseline.within_error == alone.baseline.within_error
                 said += 1
     assert said
