@@ -43,7 +43,8 @@ METHODS = {
     "enclosed": "Enclosed between the values at the ends of intervals",
     "looked at": "Sampled: a change between two samples may be missed",
 }
-COLUMNS = (Column("parameter"), Column("now"), Column("break-even"), Column("beyond it"), Column("method"))
+WORDS = Column("parameter"), Column("now"), Column("break-even"), Column("beyond it"), Column("method")
+COLUMNS = (*WORDS[:3], *numeric("away"), *WORDS[3:])
 DETAILS = (*COLUMNS, *numeric("rounds", "time", "traffic", "toss-up from", "beaten from", "bounds equal at"))
 
 
@@ -76,22 +77,21 @@ def _row(answer: Flips, row: Change, tossed: bool, most: int = 4) -> tuple[str, 
     beyond = unserved_in(answer, beyond, row.parameter, row.break_even)
     beyond += " alone" * row.alone
     if tossed and row.method == "setting" and len(row.best_beyond) > 1:
-        beyond = f"toss-up, {beyond}"
+        beyond = f"toss-up, {beyond.removesuffix(' topologies')}"
     elif row.best_beyond[1:] and row.best_beyond[0] in answer.flip.first:
         beyond = f"toss-up with {one_of(row.best_beyond[1:], most)}"
     elif row.best_beyond and answer.flip.first[1:] and not (row.alone or row.method == "setting"):
         beyond += f" lead{'s' * (len(row.best_beyond) == 1)}"  # and may be in a toss-up there too
-    beyond += _away(row)
     at = _from(row, row.break_even)
     if (last := lasts_until(row, answer.flip.lines, answer.flip.first)) is not None:
         ends = dict.fromkeys(format_break_even(end, row.unit) for end in sorted((row.break_even, last)))
         at = f"{'from' if len(ends) > 1 else '='} {' to '.join(ends)}"
-    return answer.words(row.parameter), f"{now}{'?' * row.assumed}", at, beyond, row.method
+    return answer.words(row.parameter), f"{now}{'?' * row.assumed}", at, _away(row) or "-", beyond, row.method
 
 
 def _away(row: Change) -> str:
-    """How far a change is, in words; empty where no factor says."""
-    return "" if row.distance is None else f", {times(math.exp(abs(row.distance)))} away"
+    """How far a change is; empty where no factor says."""
+    return "" if row.distance is None else times(math.exp(abs(row.distance)))
 
 
 def _from(row: Change, at: float | int | str) -> str:
