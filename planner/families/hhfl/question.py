@@ -318,8 +318,8 @@ class Best:
 
     @property
     def leads(self) -> bool:
-        """Whether HFL needs more rounds than a round of what is weighed costs."""
-        return self.gain.expected > self.break_even[self.objective]
+        """Whether HFL needs more rounds than a round of what is weighed costs, also in whole rounds."""
+        return self.gain.expected > self.break_even[self.objective] and self.kept is self.weighed
 
     @property
     def said(self) -> str:
@@ -443,6 +443,9 @@ def _best(question: Question, common: _Common) -> Best:
     gain, probability = Gain(bound, bound**power, low, high), _probability(of, needed)
     verdict, reasons = _verdict(of, gain, needed, probability, weighed.parts)
     kept = weighed if total(weighed) < total(apart) else apart
+    if kept is apart and verdict in ("worth it", "race first"):
+        verdict = "not worth it"
+        reasons.append("That gain is lost in whole rounds: HFL takes too few to this target. Give a lower --target.")
     return Best(objective, found, weighed, kept, dropped, gain, of.break_even, probability, verdict, tuple(reasons))
 
 
@@ -589,7 +592,9 @@ class _Asked:
         if number not in self.known and (one := self.pose(number)) is not None:
             with suppress(NoAnswerError):
                 common = _common(one)
-                if common.hybrid.local_steps * one.break_even[one.objective] < common.apart.local_steps:
+                hybrid, apart = common.hybrid, common.apart
+                fewer = hybrid.local_steps * one.break_even[one.objective] < apart.local_steps
+                if fewer and getattr(hybrid, PRICE[one.objective]) < getattr(apart, PRICE[one.objective]):
                     self.known[number] = True
                 elif self.room:
                     self.room -= 1

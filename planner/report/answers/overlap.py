@@ -87,7 +87,9 @@ def answered(found: Answer) -> Overlap:
         options.append((f"thinned-{found.also.objective}", title, found.also.weighed))
     if found.every is not None and (once := _every(found)) and once["verdict"]:
         options.append(("hfl-every", "HFL, Ge = 1", found.every))
-    defined = f"the loss that HFL reaches after {question.rounds:,.0f} rounds" if question.target is None else ""
+    defined = (
+        f"the loss that HFL reaches after {counted(int(question.rounds), 'round')}" if question.target is None else ""
+    )
     shared = parts(
         question.scenario,
         CLAIMS,
@@ -261,6 +263,8 @@ def document(answer: Overlap) -> Document:
     share = gain["p_above_break_even"]
     if share is not None and UNSURE < share < 1 - UNSURE:
         said += f"; above it in {_share(share)} of drawn assumptions"
+    if answer.verdict.status == "not-worth-it" and gain["low"] > needed:
+        said += "; lost in whole rounds, of which the target takes too few"
     facts = [("Break-even", said), *[("Measured", measured)] * (measured is not None)]
     table = Table(columns, rows)
     return first_that_fits(

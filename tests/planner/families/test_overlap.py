@@ -1205,3 +1205,16 @@ def test_what_follows_writes_the_coverage_as_the_race_takes_it(plan, tmp_path: P
     assert "HHFL (all) " in page and "Ge: edge rounds, E: local steps" in page
     again = [step["argv"][0] for step in json.loads(plan("overlap", str(kept), *words[2:], "--json")[1])["next"]]
     assert "..." not in again
+
+
+@pytest.mark.usefixtures("unturned")
+@pytest.mark.parametrize(("rounds", "worth"), [(1, False), (1000, True)])
+def test_a_gain_that_whole_rounds_leave_none_of_is_not_worth_it(plan, rounds: int, worth: bool) -> None:
+    """ "Worth it for airtime (1.3x)" was said of a target of one round, which both take."""
+    command = ("overlap", "examples/coverage57.csv", "-H", "inter", "--rounds", str(rounds))
+    document, page = json.loads(plan(*command, "--json")[1]), " ".join(plan(*command)[1].split())
+    rows = {row["id"]: row["airtime_seconds"]["value"] for row in document["rows"]}
+    assert document["overlap"]["gain"]["low"] > document["overlap"]["break_even"]["objective"]
+    assert (document["verdict"]["status"] != "not-worth-it") == worth == (rows["hhfl"] < rows["hfl"])
+    assert ("lost in whole rounds" in page) != worth
+    assert f"reaches after {rounds:,} round" in page
