@@ -154,7 +154,7 @@ class _Affine:
 
     question: Question  # with its numbers of the clock
     objective: Objective  # of the form
-    names: tuple[str, ...]  # of the clock, that move
+    names: tuple[str, ...]  # of the clock, that may move
     coefficients: FloatArray  # shape (forms, topologies, features); of three the third divides
 
     @classmethod
@@ -166,10 +166,12 @@ class _Affine:
         key = memory.key_of_clock(question, objective)
         key = None if key is None else (key, names)
         if (known := memory.remembered(key)) is None:
-            found = cls._fitted(question, objective, names)
-            known = {} if found is None else {"coefficients": found.coefficients}
+            every = tuple(name for name, *_ in of_clock(question))  # its probes are the same whatever moves
+            fits = (cls._fitted(question, objective, some) for some in dict.fromkeys((every, names)))
+            found = next(filter(None, fits), None)
+            known = {} if found is None else {"names": found.names, "coefficients": found.coefficients}
             memory.keep(key, known)
-        return cls(question, objective, names, known["coefficients"]) if known else None
+        return cls(question, objective, **known) if known else None
 
     @classmethod
     def _fitted(cls, question: Question, objective: Objective, names: tuple[str, ...]) -> _Affine | None:
@@ -188,12 +190,16 @@ class _Affine:
         probes += [{**unit, name: 2 * unit[name]} for name in rates if other[name] not in now]
         for tier in question.network.named:
             probes.append({name: (half if name.startswith(f"{tier}.") else unit)[name] for name in now})
+        key = memory.key_of_clock(with_clock(question, unit), objective)  # whatever now is, the probes are these
+        key = None if key is None else (key, names, "probes")
         form = cls(question, objective, names, np.zeros((0, 0, 0)))
-        features = form._features({name: np.array([p[name] for p in probes]) for name in now}, len(probes))
-        parts = _parts(question, objective, probes)
-        coefficients: Any = np.linalg.lstsq(features.T, parts.reshape(-1, len(probes)).T, rcond=None)[0].T
-        coefficients = coefficients.reshape(*parts.shape[:2], -1)
-        form = cls(question, objective, names, coefficients)
+        if (known := memory.remembered(key)) is None:
+            features = form._features({name: np.array([p[name] for p in probes]) for name in now}, len(probes))
+            parts = _parts(question, objective, probes)
+            coefficients: Any = np.linalg.lstsq(features.T, parts.reshape(-1, len(probes)).T, rcond=None)[0].T
+            known = {"coefficients": coefficients.reshape(*parts.shape[:2], -1)}
+            memory.keep(key, known)
+        form = replace(form, coefficients=known["coefficients"])
         checks = [
             {name: value * (1.0 + by * (i % 3 - 1)) for i, (name, value) in enumerate(now.items())}
             for by in (0.0, 0.5, -0.7)
