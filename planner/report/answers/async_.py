@@ -43,7 +43,7 @@ BOUNDED, RUN = 2, 16  # regions of the runs that judge the bound, and most regio
 FAR_APART = 2.0  # slowest region over the others' median, above which the race of docs/asynchrony.md is named
 RATIO = 4.0  # the same in that race, by time
 BUFFERED, MIXED = {1: 0.19, 2: 0.22, 3: 0.55}, 0.38  # time over waiting's there: FedBuff by quarters, and FedAsync
-RACED = "with a region 4x the others' median{here} {they} took {ratios} waiting's time in one race."
+RACED = "with a region 4x the others' median{here} {they} took {ratios} synchronous time in one race."
 ALIKE = "Regions are equally fast: not waiting gains nothing."
 OTHER_RULES = (  # what the first two of them amount to
     "FedBuff and CA2FL did better than HGA-FL wherever speeds were unequal or the buffer held more than one update. "

@@ -433,7 +433,7 @@ def test_a_staleness_has_its_kind_in_the_table_and_one_advice(plan) -> None:
     out = " ".join(plan(*FIXED, "--max-staleness", "15")[1].split())
     assert out.startswith(
         "Race FedBuff (means of 1 or 2 updates) and FedAsync (each model mixed in) first: with a region 4x the "
-        "others' median (here 7.3x) they took 0.19x to 0.38x waiting's time in one race. "  # 3.8 and 7.5 s of 20 s
+        "others' median (here 7.3x) they took 0.19x to 0.38x synchronous time in one race. "  # 3.8 and 7.5 s of 20 s
         "Until then, by HGA-FL's bound, wait for all 3 regions. A buffer of 1 takes in more updates per second, but "
         "has no guarantee. Target:"
     )
@@ -461,7 +461,7 @@ def test_what_is_to_be_raced_is_within_the_staleness(
     found = json.loads(plan(*words, "--json")[1])
     text = found["verdict"]["text"]
     assert (found["verdict"]["status"], text.startswith(f"Race FedBuff {rules}")) == ("race-first", True)
-    assert f" {took} waiting's time in one race." in text
+    assert f" {took} synchronous time in one race." in text
     [race] = [" ".join(one["argv"]) for one in found["next"] if "pilot" in one["argv"]]
     assert race.partition(" --buffer ")[2] == buffers
 
@@ -508,9 +508,9 @@ def test_a_staleness_that_leaves_larger_buffers_than_were_raced_leans_on_no_race
 def test_the_ratio_of_the_race_stands_beside_that_of_the_regions(plan, speeds: tuple[str, ...], here: str) -> None:
     """It was cited at any ratio as if it were this one."""
     out = " ".join(plan("async", "-M", "4", *speeds)[1].split())
-    assert f"with a region 4x the others' median{here} they took 0.19x to 0.55x waiting's time in one race." in out
+    assert f"with a region 4x the others' median{here} they took 0.19x to 0.55x synchronous time in one race." in out
     few = " ".join(plan("async", "-G", "3", "-M", "4", "--slowdowns", "1,1,8")[1].split())
-    assert "FedBuff (means of 1 or 2 updates)" in few and " to 0.38x waiting's time" in few
+    assert "FedBuff (means of 1 or 2 updates)" in few and " to 0.38x synchronous time" in few
 
 
 @pytest.mark.parametrize("slowdowns", ["6,6,6,6,1", "6,6,6,1,1", "6,5,5,4,1"])
