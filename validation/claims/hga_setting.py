@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 
 import numpy as np
 
@@ -51,7 +52,7 @@ def scenario(problem: Part, algorithm: Part, seeds: Iterable[int], steps: int) -
         raise ValidationError(f"{problem.name} with {algorithm.name}: a controlled problem and an asynchronous server.")
     constants = made.constants
     each = gaps(made, how.M)
-    seen = [how.schedule(seed, steps) for seed in (seeds if how.jitter else [0])]
+    latest, oldest = _delays(how, tuple(seeds) if how.jitter else (0,), steps)
     return {
         "L": constants["L"],
         "A": constants["A"],
@@ -59,12 +60,19 @@ def scenario(problem: Part, algorithm: Part, seeds: Iterable[int], steps: int) -
         "M": how.M,
         "K_buf": how.buffer,
         "T": steps,
-        "Gamma_max": max(one.Gamma_max for one in seen),
-        "zeta_max": max(one.zeta_max for one in seen),
+        "Gamma_max": latest,
+        "zeta_max": oldest,
         "sigma_s": constants["sigma"] / math.sqrt(how.N),
         "sigma_g": max(each),
         "sigma_g_mean": math.sqrt(sum(gap**2 for gap in each) / how.M),
     }
+
+
+@cache
+def _delays(how: Asynchronous, seeds: tuple[int, ...], steps: int) -> tuple[float, float]:
+    """The most steps that an update of these runs, and of one in the cache, is late."""
+    seen = [how.schedule(seed, steps) for seed in seeds]
+    return max(one.Gamma_max for one in seen), max(one.zeta_max for one in seen)
 
 
 def value(name: str, known: Mapping[str, float], steps: Mapping[str, float]) -> float:

@@ -84,17 +84,17 @@ class Controlled:
         reach = (a.abs() + v.abs()) / self.h + 1.0
         grid = torch.linspace(-1, 1, 2001, dtype=self.h.dtype, device=self.h.device)[:, None] * reach  # (points, dim)
 
-        def slope(x: Tensor) -> Tensor:
-            return self.h * x + a * torch.tanh(x) + v
-
-        low, high = grid[:-1].clone(), grid[1:].clone()
-        crossing = (slope(low) <= 0) & (slope(high) >= 0)  # where the slope rises through zero: a minimum
+        slope = self.h * grid + a * torch.tanh(grid) + v
+        crossing = (slope[:-1] <= 0) & (slope[1:] >= 0)  # where the slope rises through zero: a minimum
+        h, a, v = (part.expand_as(crossing)[crossing] for part in (self.h, a, v))
+        ends, low, high = grid[1:].clone(), grid[:-1][crossing], grid[1:][crossing]
         for _ in range(80):
             middle = (low + high) / 2
-            rising = slope(middle) >= 0
+            rising = h * middle + a * torch.tanh(middle) + v >= 0
             low, high = torch.where(rising, low, middle), torch.where(rising, middle, high)
-        height = torch.where(crossing, self._separate(high), torch.full_like(high, math.inf))
-        return high.gather(0, height.argmin(0, keepdim=True))[0]
+        ends[crossing] = high
+        height = torch.where(crossing, self._separate(ends), torch.full_like(ends, math.inf))
+        return ends.gather(0, height.argmin(0, keepdim=True))[0]
 
     def _separate(self, x: Tensor) -> Tensor:
         """The mean loss, coordinate by coordinate."""
