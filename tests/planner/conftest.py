@@ -14,6 +14,7 @@ import pytest
 import planner
 from planner.data import grouping
 from planner.data.grouping_rules import Indices, Problem
+from planner.decide import nearest
 from planner.families.hhfl import question
 from planner.io import json_documents
 from planner.scenario import sections
@@ -44,6 +45,24 @@ def untossed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Changes that `flip` finds come without where a toss-up begins and ends, which takes most of its time."""
     monkeypatch.setattr("planner.decide.sensitivity._with_toss_up", lambda row, *_: row)
     monkeypatch.setattr("planner.decide.sensitivity._turned_toss_up", lambda *_: ())
+
+
+@pytest.fixture
+def nearest_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Changes that `recommend` finds come without where a toss-up begins before them: half of what they take."""
+    monkeypatch.setattr("planner.decide.nearest._with_toss_ups", lambda here, looked, found: iter(found))
+
+
+@pytest.fixture
+def moved_alone(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """`recommend` looks for changes along those inputs alone whose names begin so."""
+    every = nearest.inputs
+
+    def of(*begin: str) -> None:
+        found = lambda *asked: {name: each for name, each in every(*asked).items() if name.startswith(begin)}  # noqa: E731
+        monkeypatch.setattr(nearest, "inputs", found)
+
+    return of
 
 
 @pytest.fixture
@@ -88,9 +107,9 @@ def asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
         return answer
 
-    for name in ("planner.decide.rank.recommend", "planner.decide.sensitivity.flip"):
-        module, _, function = name.rpartition(".")
-        monkeypatch.setattr(name, once(getattr(import_module(module), function)))
+    for name in ("rank.recommend", "sensitivity.flip", "steps_and_rates.tuned", "phase_diagram.phase"):
+        module, function = f"planner.decide.{name}".rsplit(".", 1)
+        monkeypatch.setattr(f"{module}.{function}", once(getattr(import_module(module), function)))
     monkeypatch.setattr(question, "solve", once(question.solve))
 
 

@@ -57,6 +57,7 @@ def test_time_of_a_baseline_is_its_rounds_times_its_round() -> None:
         assert row.time_seconds == pytest.approx(row.rounds * row.round_seconds, rel=1e-12)
 
 
+@pytest.mark.usefixtures("settings_alone", "untossed")
 @pytest.mark.parametrize("rate", [1, pytest.param(5, marks=pytest.mark.slow)])
 def test_slow_links_of_servers_are_no_advice_for_one_tier_which_may_not_go_around_them(rate: int) -> None:
     """Both ratios, that of own links and that of servers' links shared by ten clients each, by fleets of one tier."""
@@ -230,6 +231,7 @@ ALONE: dict[str, Any] = {
 }
 
 
+@pytest.mark.usefixtures("settings_alone", "untossed")
 def test_tune_and_flip_say_of_one_tier_what_recommend_says() -> None:
     """At the steps that tune recommends, by the rows of `recommend` with these to the same target."""
     here = planner.recommend(**ALONE, objective="time")
@@ -245,6 +247,7 @@ def test_tune_and_flip_say_of_one_tier_what_recommend_says() -> None:
     assert f"FedAvg takes {times(ratio)} the time" in tuned.verdict.text
 
 
+@pytest.mark.usefixtures("settings_alone", "untossed")
 def test_one_tier_is_left_out_where_link_sharing_decides_or_one_topology_is_asked_about() -> None:
     both = {**ALONE, "link_sharing": None}
     assert planner.flip(**both, objective="time").verdict.status == "depends"

@@ -129,6 +129,7 @@ def test_a_page_with_many_cases_and_facts_fits_too(plan, command: str) -> None:
     assert (code, err, overlong(page)) == (0, "", [])
 
 
+@pytest.mark.usefixtures("settings_alone")
 def test_a_preset_that_decides_how_links_are_shared_is_said_to_be_assumed(plan) -> None:
     """Ten phones of a 5G cell had the opposite answer where they share it, and the page did not say what it took."""
     words = ("recommend", "-G", "4", "-M", "10", "-H", "inter", "--model-size", "12MB", "--client-link", "5g")
@@ -145,10 +146,11 @@ def test_a_page_of_six_buffers_is_no_longer_than_others(plan) -> None:
     assert overlong(plan(*shlex.split(words), "--objective", "time", "--speed-ratio", "19")[1]) == []
 
 
+@pytest.mark.usefixtures("unflipped")
 @pytest.mark.parametrize(
     ("command", "line"),
     [
-        ("compare examples/phones.toml examples/hospitals.toml", "hfl-plan recommend --config examples/hospitals.toml"),
+        ("compare examples/phones.toml examples/cell_site.toml", "hfl-plan recommend --config examples/cell_site.toml"),
         ("measure examples/hospitals.csv", "hfl-plan measure ... --gram GRAM.csv"),
         ("recommend -G 10 -M 10", "hfl-plan pilot HOOK.py hfl-plan recommend ... --explain"),
     ],

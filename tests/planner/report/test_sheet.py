@@ -8,7 +8,6 @@ import hashlib
 import io
 import json
 import re
-import subprocess
 import sys
 import tomllib
 from html.parser import HTMLParser
@@ -21,6 +20,7 @@ from test_uniform import leaves, parameters
 
 import planner
 from hflbounds.extras import install
+from planner.cli import app as cli
 from planner.io.wording import two
 from planner.predict.question import ask
 from planner.report.document import Amount, Column, Document, Facts, Section, Sentences, Table
@@ -35,6 +35,7 @@ matplotlib = pytest.importorskip("matplotlib")
 
 VOID = {"meta", "br", "hr", "img", "input", "link"}
 PHONES = str(ROOT / "examples" / "phones.toml")
+ASKED = ("recommend", "--config", PHONES, "--sigma", "0.5:2", "--seed", "3", "--set", "plan.draws=256")
 COUNTS = str(ROOT / "examples" / "hospitals.csv")
 
 
@@ -87,8 +88,10 @@ def downloads(reader: Reader) -> dict[str, str]:
 def phones(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of a scenario file and two options."""
     file = tmp_path_factory.mktemp("report") / "phones.html"
-    words = ["recommend", "--config", PHONES, "--sigma", "0.5:2", "--seed", "3", "--report", str(file)]
-    subprocess.run([sys.executable, "-m", "planner", *words], check=True, capture_output=True, cwd=ROOT)
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as stop:
+        patch.setattr(sys, "argv", ["hfl-plan", *ASKED, "--report", str(file)])
+        cli.main()
+    assert not stop.value.code
     return file
 
 
@@ -169,11 +172,11 @@ def test_what_a_terminal_is_asked_for_is_a_link_to_who_has_none() -> None:
 # ---------------------------------------------------------------- what it says
 
 
-@pytest.mark.usefixtures("all_draws")
+@pytest.mark.usefixtures("unflipped")
 def test_it_says_what_the_terminal_says_and_every_section(phones: Path, plan) -> None:
     reader = Reader(phones.read_text(encoding="utf-8"))
     seen = reader.seen()
-    out = plan("recommend", "--config", PHONES, "--sigma", "0.5:2", "--seed", "3")[1]
+    out = plan(*ASKED)[1]
     lines = out.splitlines()
     verdict = " ".join(lines[1 : lines.index("")])
     assert verdict in seen
@@ -190,18 +193,17 @@ def test_it_says_what_the_terminal_says_and_every_section(phones: Path, plan) ->
     assert "hfl-plan/recommend/2" in seen
 
 
-@pytest.mark.usefixtures("all_draws")
+@pytest.mark.usefixtures("unflipped")
 def test_its_rows_are_the_csv_and_its_scenario_asks_the_same(phones: Path, plan, tmp_path: Path) -> None:
     reader = Reader(phones.read_text(encoding="utf-8"))
     held = downloads(reader)
-    asked = ("recommend", "--config", PHONES, "--sigma", "0.5:2", "--seed", "3")
-    assert held["rows.csv"] == plan(*asked, "--format", "csv")[1]
+    assert held["rows.csv"] == plan(*ASKED, "--format", "csv")[1]
     assert len(list(csv.DictReader(io.StringIO(held["forest.csv"])))) == 4
     text = next(text for tag, text in reader.texts if tag == "pre" and "schema_version" in text)
     assert tomllib.loads(text)["plan"]["seed"] == 3
     file = tmp_path / "again.toml"
     file.write_text(text, encoding="utf-8")
-    told = {"problem.sigma": ("--sigma", "0.5:2"), "plan.seed": ("--seed", "3")}
+    told = {"problem.sigma": ("--sigma", "0.5:2"), "plan.seed": ("--seed", "3"), "plan.draws": ("--set", "256")}
     assert load(file) == load(Path(PHONES), told)
 
 
@@ -336,6 +338,7 @@ def test_groups_before_and_after_are_drawn(plan, tmp_path: Path) -> None:
     assert "north" in downloads(reader)["grouping.csv"]
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_without_matplotlib_who_makes_the_report_is_told_how_to_get_pictures(
     plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -351,9 +354,9 @@ def test_without_matplotlib_who_makes_the_report_is_told_how_to_get_pictures(
 
 
 SEARCHED = {
-    "steps": ("-G", "12", "-M", "25", "--local-steps", "1:10"),
+    "steps": ("-G", "12", "-M", "25", "--local-steps", "1:4"),
     "group rounds": ("-G", "12", "-M", "25", "--group-rounds", "1:4"),
-    "groups": ("--clients", "300"),
+    "groups": ("--clients", "60"),
 }
 
 

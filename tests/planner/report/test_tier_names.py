@@ -35,10 +35,15 @@ def scenario(*names: str) -> dict[str, Any]:
     }
 
 
-@pytest.mark.usefixtures("untossed")
-@pytest.mark.parametrize("command", [planner.recommend, planner.flip])
-def test_changes_have_the_names_of_tiers_and_data_their_letters(command: Any) -> None:
-    answer = command(scenario("region", "edge server", "phone"))
+@pytest.mark.usefixtures("untossed", "nearest_alone")
+@pytest.mark.parametrize(
+    ("command", "only"), [(planner.recommend, {}), (planner.flip, {"parameter": ["delta1", "delta2", "P2"]})]
+)
+def test_changes_have_the_names_of_tiers_and_data_their_letters(
+    command: Any, only: dict[str, Any], moved_alone: Any
+) -> None:
+    moved_alone("delta", "P")
+    answer = command(scenario("region", "edge server", "phone"), **only)
     shown = str(answer)
     assert "deviation of regions" in shown and "deviation of edge servers" in " ".join(shown.split())
     assert not LETTERS.search(re.sub(r"--map \S+", "", shown))
@@ -46,7 +51,8 @@ def test_changes_have_the_names_of_tiers_and_data_their_letters(command: Any) ->
     assert len(shown.splitlines()) <= 25
 
 
-def test_without_names_the_letters_stay_and_links_have_their_tier() -> None:
+def test_without_names_the_letters_stay_and_links_have_their_tier(moved_alone: Any) -> None:
+    moved_alone("delta", "link1")
     told = scenario()
     told["fleet"]["tiers"][0]["link"] |= {"up": "2Mbit/s", "down": "2Mbit/s"}
     told["fleet"]["tiers"][2]["link"] = {"up": "5Mbit/s", "down": "5Mbit/s", "latency": "20ms"}
@@ -87,8 +93,9 @@ TIERS = [{"name": n, "count": c, "deviation": d, "link": link} for n, c, d, link
 CARS = {"title": "5 regions", "fleet": {"tiers": TIERS}, "model": {"size": "500MB"}, "compute": {"step_time": "0.5s"}}
 
 
-def test_a_toss_up_of_many_names_its_first_and_changes_have_the_option_of_passes() -> None:
+def test_a_toss_up_of_many_names_its_first_and_changes_have_the_option_of_passes(moved_alone: Any) -> None:
     """It read "any of 5 topologies" above a table with four, and passes of a region had no key to paste."""
+    moved_alone("P2")
     answer = planner.recommend(CARS)
     tied = [row.title for row in answer.ranking if row.tie == 1]
     assert len(tied) == 5 and f"Toss-up for time: {tied[0]} or 4 others" in answer.verdict.text
@@ -118,6 +125,7 @@ def test_one_tree_alone_with_a_ring_says_that_its_target_is_its_own() -> None:
     assert same.row("ring-star-star").rounds == pytest.approx(whole.row("ring-star-star").rounds, rel=0.01)
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_topologies_that_a_case_names_are_in_the_table() -> None:
     """Shared links named Star-Ring-Ring, of which the table of own links had no row."""
     found = planner.recommend(tiers="4/5/20", heterogeneity="1/1/3", objective="time")
@@ -132,6 +140,6 @@ def test_letters_of_tiers_are_explained_below_a_page(tmp_path: Path) -> None:
     named.write_text(
         "\n".join(f'[[fleet.tiers]]\nname = "{name}"\ncount = {n}\npasses = {passes}' for name, n, passes in tiers)
     )
-    assert "P3: passes of a site" in str(planner.tune(config=named)).splitlines()[-1]
-    assert "P3: P of tier 3 from the top" in str(planner.tune(tiers="3/4/10")).splitlines()[-1]
-    assert "from the top" not in str(planner.tune(G=4, M=10))
+    assert "P3: passes of a site" in str(planner.tune(config=named, local_steps="2")).splitlines()[-1]
+    assert "P3: P of tier 3 from the top" in str(planner.tune(tiers="3/4/10", local_steps="2")).splitlines()[-1]
+    assert "from the top" not in str(planner.tune(G=4, M=10, local_steps="2"))
