@@ -61,7 +61,9 @@ def test_it_is_what_the_command_line_answers(
     assert {key: value for key, value in mine.to_json().items() if key != "command"} == theirs
 
 
-def test_options_tables_files_and_scenarios_say_the_same(answer: planner.Recommendation, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("unflipped")
+def test_options_tables_files_and_scenarios_say_the_same(tmp_path: Path) -> None:
+    answer = planner.recommend(**FLEET)
     table = {
         "fleet": {"groups": 4, "clients_per_group": np.int64(3)},
         "problem": {"heterogeneity": "zeta=1,delta=0.5", "target": np.float64(0.4)},
@@ -186,6 +188,7 @@ def test_no_answer_is_its_own_error() -> None:
         planner.recommend(**{**FLEET, "target": 1e-9}, rounds=2)
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_the_function_is_a_function() -> None:
     from planner.decide.rank import recommend
 
@@ -241,6 +244,7 @@ def test_a_notebook_shows_an_accessible_table_that_loads_and_runs_nothing(answer
     assert answer.verdict.text in text
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_a_hostile_title_stays_a_title() -> None:
     title = "<script>alert(1)</script><img src=x onerror=alert(1)> \" ' &amp;"
     reader = Reader()
@@ -254,6 +258,7 @@ def test_a_hostile_title_stays_a_title() -> None:
 # ---------------------------------------------------------------- keeping
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_what_is_saved_is_loaded_as_it_was(answer: planner.Recommendation, tmp_path: Path) -> None:
     searched = planner.recommend(clients=12, heterogeneity="both", **FAST)
     for i, one in enumerate((answer, searched)):
@@ -274,6 +279,7 @@ def test_an_answer_is_saved_as_json_alone(answer: planner.Recommendation, tmp_pa
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.usefixtures("asked_once")
 def test_what_the_command_prints_is_loaded_too(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -380,6 +386,7 @@ def test_python_values_need_no_text_and_refusals_are_for_python(answer: planner.
         answer.explain("rounds")
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_what_measure_and_group_return_is_taken_as_the_file_that_they_write(tmp_path: Path) -> None:
     """A pilot is in `test_pilot_cli`."""
     counts = ROOT / "examples" / "hospitals.csv"
@@ -403,7 +410,7 @@ def test_an_answer_that_stands_for_no_file_is_refused_as_such(answer: planner.Re
         planner.recommend(pilot=answer)
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("undrawn", "unflipped", "untossed")
 def test_a_report_from_python_has_the_call_that_makes_it_again(tmp_path: Path) -> None:
     """It had `hfl-plan recommend`, without an option or the scenario."""
     fleet = tmp_path / "fleet.toml"

@@ -29,6 +29,8 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 BASE = ["recommend", "--G", "10", "--M", "10", "--heterogeneity", "inter"]
 QUICK = ["--set", "plan.draws=0"]  # where no range is looked at
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 
 def run(*words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> tuple[int, str, str]:
     """Exit code, stdout and stderr of one call in this process."""
@@ -259,7 +261,7 @@ def test_a_share_that_may_be_meant_as_an_accuracy_is_pointed_out(plan) -> None:
         assert (f"for accuracy write --target-accuracy {target}." in said) == wanted
 
 
-@pytest.mark.usefixtures("unflipped")
+@pytest.mark.usefixtures("unflipped", "untossed")
 def test_no_word_is_dropped_in_silence(plan) -> None:
     code, _, err = plan("recommend", "-H", "inter", "--data", str(ROOT / "examples/hospitals.csv"))
     assert (code, err.splitlines()[0]) == (2, "error[E002]: -H: --data says the same")
@@ -331,7 +333,7 @@ def test_the_contracts_call_names_symbols(plan) -> None:
     assert scenario["delta"]["value"] == 2
 
 
-@pytest.mark.usefixtures("unflipped")
+@pytest.mark.usefixtures("unflipped", "asked_once")
 @pytest.mark.parametrize("name", formats())
 def test_every_format_of_the_folder_says_the_same_order(plan, name: str) -> None:
     order = [row["id"] for row in json.loads(plan(*BASE, "--json")[1])["rows"] if not row["baseline"]]
@@ -461,7 +463,7 @@ def test_a_closed_pipe_is_no_error() -> None:
 
 
 def test_piped_tables_are_neither_wrapped_nor_coloured() -> None:
-    done = process(*BASE, "--metric", "gradient", COLUMNS="20", LANG="C", PYTHONIOENCODING="ascii")
+    done = process(*BASE, *QUICK, "--metric", "gradient", COLUMNS="20", LANG="C", PYTHONIOENCODING="ascii")
     assert done.returncode == 0
     assert "\x1b" not in done.stdout
     table = [line for line in done.stdout.splitlines() if "-Ring  " in line or "-Star  " in line]
@@ -473,18 +475,20 @@ def test_titles_survive_any_terminal(tmp_path: Path) -> None:
     file = tmp_path / "a.toml"
     file.write_text("title = 'Zürich 北京'\n[fleet]\ngroups = 3\nclients_per_group = 4\n", encoding="utf-8")
     every = (
-        "import sys\nfrom planner.cli import app as cli\n"
-        f"for name in {formats()!r}:\n"
+        "import sys\nfrom planner.cli import app as cli\nfrom planner.decide import rank\n"
+        "rank.nearest_flips = lambda *_: ((), '')\n"
+        f"for name in {[*formats(), 'json']!r}:\n"
+        "    print(end='\\0')\n"
         f"    sys.argv = ['hfl-plan', 'recommend', '--config', {str(file)!r}, '--format', name, *{QUICK!r}]\n"
         "    try:\n        cli.main()\n    except SystemExit as stop:\n        assert not stop.code, name\n"
     )
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     done = subprocess.run([sys.executable, "-c", every], capture_output=True, text=True, env=environment)
     assert (done.returncode, done.stderr) == (0, "")
-    done = process("recommend", "--config", str(file), "--json", *QUICK, PYTHONIOENCODING="ascii")
-    assert json.loads(done.stdout)["title"] == "Zürich 北京"
+    assert json.loads(done.stdout.rpartition("\0")[2])["title"] == "Zürich 北京"
 
 
+@pytest.mark.usefixtures("unflipped")
 @pytest.mark.parametrize("width", [40, 66, 80, 100, 140])
 def test_a_narrow_terminal_loses_columns_and_never_digits(width: int) -> None:
     from planner.decide.rank import recommend
@@ -533,8 +537,8 @@ def test_columns_of_two_cases_go_together_and_keep_their_heading(width: int) -> 
 
 
 def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
-    for where in ("> /dev/full", ">&-"):
-        command = f"{sys.executable} -m planner {' '.join(BASE + QUICK)} {where}"
+    for words, where in ((BASE + QUICK, "> /dev/full"), (["explain", "E012"], ">&-")):
+        command = f"{sys.executable} -m planner {' '.join(words)} {where}"
         done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
         assert done.returncode == 1
         assert "could not be written" in done.stderr
@@ -581,10 +585,9 @@ def loaded_by_all(*calls: list[str]) -> set[str]:
 
 
 def test_the_main_job_imports_neither_sympy_nor_torch_and_help_no_numpy() -> None:
-    for form in ("json", "table"):
-        answered = loaded(*BASE, "--format", form)
-        assert "numpy" in answered
-        assert not answered & {"sympy", "torch", "scipy", "matplotlib", "rich", "pandas", "pydantic", "numpy.ma"}
+    answered = loaded_by_all(*([*BASE, "--format", form] for form in ("json", "table")))
+    assert "numpy" in answered
+    assert not answered & {"sympy", "torch", "scipy", "matplotlib", "rich", "pandas", "pydantic", "numpy.ma"}
     assert not loaded("--help") & {"numpy", "pydantic", "sympy", "torch", "hflbounds"}
 
 

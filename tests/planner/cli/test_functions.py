@@ -261,6 +261,7 @@ def test_a_frame_stands_for_a_file(tmp_path: Path) -> None:
     assert planner.recommend(fleet=fleet, settings={"plan.draws": 0}).scenario["G"].value == 2
 
 
+@pytest.mark.usefixtures("unflipped", "few_draws")
 @pytest.mark.parametrize("weights", [{}, {"weights": "samples"}])
 def test_what_comes_next_takes_the_frame(weights: dict[str, str]) -> None:
     """It named frame-counts.csv, a file of nobody."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import json
-import os
 import re
 import shlex
 import subprocess
@@ -116,16 +114,8 @@ def test_commands_come_in_the_order_of_a_users_path(plan) -> None:
 
 def used() -> set[str]:
     """Codes that the source gives."""
-    found = set()
-    for path in (ROOT / "planner").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if (
-                isinstance(node, ast.Constant)
-                and isinstance(node.value, str)
-                and re.fullmatch(r"[EN]\d{3}", node.value)
-            ):
-                found.add(node.value)
-    return found
+    texts = (path.read_text(encoding="utf-8") for path in (ROOT / "planner").rglob("*.py"))
+    return {code for text in texts for code in re.findall(r"""["']([EN]\d{3})["']""", text)}
 
 
 def test_every_code_is_given_and_explained() -> None:
@@ -246,30 +236,36 @@ def test_a_csv_with_wrong_columns_shows_the_header(plan, tmp_path: Path) -> None
     assert "client,group,<label>,... or client,group,label,count" in plan("measure", str(file))[2]
 
 
-def completed(line: str) -> list[str]:
-    count = line.count(" ")
-    done = subprocess.run(
-        [sys.executable, "-c", "from planner.cli.app import app; app(prog_name='hfl-plan')"],
-        env={**os.environ, "_HFL_PLAN_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(count)},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    return done.stdout.split()
+LINES = {
+    "hfl-plan recommend --objective ": {"time", "rounds"},
+    "hfl-plan recommend --client-link ": {"wifi", "5g", "wan"},
+    "hfl-plan bounds show zhou2026.thm1.": {"zhou2026.thm1.star-ring"},
+    "hfl-plan picture to": {"tornado"},
+    "hfl-plan recommend --format m": {"markdown"},
+    "hfl-plan init --example ": {"phones", "hospitals", "cell-site", "regions"},
+    "hfl-plan explain N00": {"N001", "N003"},
+}
+ASK = """
+import contextlib, os
+from planner.cli.app import app
+for line in %r:
+    print(end="\\0")
+    os.environ |= {"_HFL_PLAN_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+    with contextlib.suppress(SystemExit):
+        app(prog_name="hfl-plan")
+"""
 
 
-@pytest.mark.parametrize(
-    ("line", "wanted"),
-    [
-        ("hfl-plan recommend --objective ", {"time", "rounds"}),
-        ("hfl-plan recommend --client-link ", {"wifi", "5g", "wan"}),
-        ("hfl-plan bounds show zhou2026.thm1.", {"zhou2026.thm1.star-ring"}),
-        ("hfl-plan picture to", {"tornado"}),
-        ("hfl-plan recommend --format m", {"markdown"}),
-        ("hfl-plan init --example ", {"phones", "hospitals", "cell-site", "regions"}),
-        ("hfl-plan explain N00", {"N001", "N003"}),
-    ],
-)
-def test_values_are_completed(line: str, wanted: set[str]) -> None:
-    assert wanted <= set(completed(line))
+@pytest.fixture(scope="module")
+def completed() -> dict[str, str]:
+    """What a shell is told, by the line so far."""
+    done = subprocess.run([sys.executable, "-c", ASK % [*LINES]], capture_output=True, text=True, check=True)
+    return dict(zip(LINES, done.stdout.split("\0")[1:], strict=True))
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_values_are_completed(line: str, completed: dict[str, str]) -> None:
+    assert LINES[line] <= {*completed[line].split()}
 
 
 # ---------------------------------------------------------------- init
@@ -279,6 +275,7 @@ def answers(*lines: str) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+@pytest.mark.usefixtures("unflipped", "few_draws")
 def test_init_asks_six_questions_and_writes_what_recommend_reads(plan, tmp_path: Path, monkeypatch) -> None:
     import io
 
@@ -465,6 +462,7 @@ def test_a_scenario_in_the_wrong_place_is_sent_to_config(plan, words: tuple[str,
     assert "deviation" not in err
 
 
+@pytest.mark.usefixtures("unflipped", "few_draws")
 def test_a_saved_answers_options_are_named_as_they_were_written(plan, tmp_path: Path) -> None:
     """Not as the command line of now has them, which names the file alone."""
     counts, answer = tmp_path / "counts.csv", tmp_path / "answer.json"
@@ -483,6 +481,7 @@ def test_an_example_under_another_name_is_tried_by_that_name(plan, tmp_path: Pat
     assert "hospitals.toml" not in (tmp_path / "my hosp.toml").read_text()
 
 
+@pytest.mark.usefixtures("unflipped")
 @pytest.mark.parametrize("words", [("--yes",), ("--example", "hospitals")], ids=["questions", "example"])
 def test_sizes_that_init_wrote_are_named_by_their_lines_where_counts_have_others(
     plan, tmp_path: Path, monkeypatch, words: tuple[str, ...]

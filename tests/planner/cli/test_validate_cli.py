@@ -78,6 +78,12 @@ def count(store: Path, where: str) -> int:
         return 0
 
 
+def kept(store: Path) -> list[str]:
+    """All that a store holds."""
+    with sqlite3.connect(store) as db:
+        return list(db.iterdump())
+
+
 def test_the_list_has_every_claim(validate: Any) -> None:
     import claims_listed
 
@@ -304,9 +310,10 @@ def test_refusals_are_one_line(validate: Any, tmp_path: Path, words: list[str], 
 
 
 def test_a_run_that_is_refused_leaves_a_store_as_it_is(finished: Path, validate: Any, tmp_path: Path) -> None:
+    before = kept(finished)
     for wrong, code in ((["--engine", "slurm"], 2), (["--device", "tpu"], 1)):
         assert validate("run", "ring-top", *wrong, "--store", str(finished))[0] == code
-        assert [claim["id"] for claim in reported(finished)["rows"]] == [CLAIM]
+        assert kept(finished) == before
         assert validate("run", "ring-top", *wrong, "--store", str(tmp_path / "none.db"))[0] == code
     assert not (tmp_path / "none.db").exists()
 
