@@ -386,7 +386,7 @@ def test_python_values_need_no_text_and_refusals_are_for_python(answer: planner.
         answer.explain("rounds")
 
 
-@pytest.mark.usefixtures("unflipped")
+@pytest.mark.usefixtures("searched_once")
 def test_what_measure_and_group_return_is_taken_as_the_file_that_they_write(tmp_path: Path) -> None:
     """A pilot is in `test_pilot_cli`."""
     counts = ROOT / "examples" / "hospitals.csv"
@@ -395,7 +395,7 @@ def test_what_measure_and_group_return_is_taken_as_the_file_that_they_write(tmp_
         (profile, planner.measure(counts, output=profile)),
         (regrouped, planner.group(counts, groups=3, output=regrouped)),
     ):
-        by_file, by_value = (planner.recommend(data=one, **FAST) for one in (file, found))
+        by_file, by_value = (planner.recommend(data=one, details=False) for one in (file, found))
         if found.schema.startswith("hfl-plan/measure/"):
             assert (by_value.verdict, by_value.rows) == (by_file.verdict, by_file.rows)
         else:  # which knows that the counts chose its groups, and so that these differ by more than it seems

@@ -48,6 +48,7 @@ def test():
 """
 ALONE = {**os.environ, "OMP_NUM_THREADS": "1"}
 QUICK = ("--rounds", "4", "--rates", "4", "--seeds", "2", "--batch", "4")
+SHORT = ("--rounds", "2", "--rates", "2", "--seeds", "1", "--batch", "4")  # where nothing is learnt
 
 
 class Done(NamedTuple):
@@ -328,7 +329,7 @@ def loss(outputs, targets):
     ],
 )
 def test_what_cannot_be_chosen_between_is_said(tmp_path: Path, text: str, status: str, said: str) -> None:
-    done = run(hook(tmp_path, text), *QUICK, "--topology", "ring-ring", "-o", "pilot.json")
+    done = run(hook(tmp_path, text), *SHORT, "--topology", "ring-ring", "-o", "pilot.json")
     assert done.returncode == 0, done.stderr
     assert said in done.stdout.splitlines()[0]
     assert read_pilot(tmp_path / "pilot.json").verdict.status == status
@@ -385,7 +386,7 @@ LEARNT = {
             (),
             "no-progress",
             "No topology came past the start",
-            "--rounds 16",
+            "--rounds 8",
             "more --rounds or smaller",
             marks=pytest.mark.slow,
         ),
@@ -398,7 +399,7 @@ def test_a_race_that_decides_nothing_says_what_to_do_next(
     following: str | None, way: str,
 ) -> None:  # fmt: skip
     """The next command had lost the options, and was the same again, or was refused as the file exists."""
-    own, given = hook(tmp_path, HOOK + text, **swap), (*QUICK, "--topology", "ring-ring", *options, "-o", "pilot.json")
+    own, given = hook(tmp_path, HOOK + text, **swap), (*SHORT, "--topology", "ring-ring", *options, "-o", "pilot.json")
     found = json.loads(run(own, *given, "--json").stdout)
     assert (found["pilot"]["verdict"]["status"], first in found["verdict"]["text"]) == (status, True)
     assert way in found["warnings"][0]["text"]

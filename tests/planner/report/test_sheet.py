@@ -20,6 +20,7 @@ from test_uniform import leaves, parameters
 
 import planner
 from hflbounds.extras import install
+from planner import plot
 from planner.cli import app as cli
 from planner.io.wording import two
 from planner.predict.question import ask
@@ -93,6 +94,12 @@ def phones(tmp_path_factory: pytest.TempPathFactory) -> Path:
         cli.main()
     assert not stop.value.code
     return file
+
+
+@pytest.fixture
+def unrendered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures say what they show, and have no lines: to draw these takes most of a report's time."""
+    monkeypatch.setattr(plot, "content", lambda figure, kind: b'<svg viewBox="0 0 9 9"></svg>')
 
 
 # ---------------------------------------------------------------- what a file may do
@@ -291,7 +298,7 @@ def test_a_drawing_keeps_every_path_and_every_style() -> None:
     assert Reader(made).of("svg")[0]["aria-label"] == 'a "picture" <b>'
 
 
-@pytest.mark.usefixtures("unflipped")
+@pytest.mark.usefixtures("unflipped", "unrendered")
 def test_a_verdict_that_depends_has_a_picture_of_each_case(plan, tmp_path: Path) -> None:
     code, _, err = plan("recommend", "-G", "4", "-M", "4", "--uplink", "20Mbit/s", "-o", str(tmp_path / "r.html"), "-q")
     assert (code, err) == (0, "")
@@ -302,7 +309,7 @@ def test_a_verdict_that_depends_has_a_picture_of_each_case(plan, tmp_path: Path)
     assert "own links?" in reader.seen()
 
 
-@pytest.mark.usefixtures("unflipped")
+@pytest.mark.usefixtures("unflipped", "unrendered")
 def test_where_one_topology_alone_reaches_the_target_there_is_a_report_without_a_lead(plan, tmp_path: Path) -> None:
     file = tmp_path / "r.html"
     words = (
@@ -360,7 +367,7 @@ SEARCHED = {
 }
 
 
-@pytest.mark.usefixtures("unflipped")
+@pytest.mark.usefixtures("unflipped", "unrendered")
 @pytest.mark.parametrize(
     "words",
     [
