@@ -6,7 +6,7 @@ Imports inside functions count; those that only type checkers read do not.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -27,25 +27,41 @@ def modules() -> dict[str, Path]:
 MODULES = modules()
 
 
-def read_by_type_checkers(tree: ast.AST) -> set[ast.AST]:
+def statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """All statements of a body, inner ones too; expressions, which are most of a tree, hold none of them."""
+    for node in body:
+        yield node
+        for name in ("body", "orelse", "handlers", "finalbody", "cases"):
+            inner = getattr(node, name, [])
+            if isinstance(inner, list):  # that of a lambda is an expression
+                yield from statements(inner)
+
+
+@cache
+def all_statements(module: str) -> tuple[ast.AST, ...]:
+    """Those of a module, parsed once for all tests."""
+    return tuple(statements(ast.parse(MODULES[module].read_text()).body))
+
+
+def read_by_type_checkers(nodes: Iterable[ast.AST]) -> set[ast.AST]:
     found: set[ast.AST] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.If) and any(
             isinstance(part, ast.Name) and part.id == "TYPE_CHECKING" for part in ast.walk(node.test)
         ):
-            found.update(inner for statement in node.body for inner in ast.walk(statement))
+            found.update(statements(node.body))
     return found
 
 
 @cache
 def imports(module: str) -> tuple[tuple[str, str], ...]:
     """Modules of the project that a module imports, each with the name that is taken from it, or nothing."""
-    return tuple(imported(module, ast.parse(MODULES[module].read_text())))
+    return tuple(imported(module, all_statements(module)))
 
 
-def imported(module: str, tree: ast.AST) -> Iterator[tuple[str, str]]:
-    skipped = read_by_type_checkers(tree)
-    for node in ast.walk(tree):
+def imported(module: str, nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
+    skipped = read_by_type_checkers(nodes)
+    for node in nodes:
         if node in skipped:
             continue
         if isinstance(node, ast.Import):
@@ -93,9 +109,8 @@ def test_only_the_command_line_knows_typer() -> None:
 
 def long_and_wide() -> Iterator[str]:
     for module, path in MODULES.items():
-        text = path.read_text()
-        lines = text.splitlines()
-        for node in ast.walk(ast.parse(text)):
+        lines = path.read_text().splitlines()
+        for node in all_statements(module):
             if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 continue
             length = (node.end_lineno or node.lineno) - node.lineno + 1

@@ -203,7 +203,13 @@ class Statement:
         """Parts that are the whole of another entry of the catalogue, by the letter of that."""
         taken = {*self.plain.values(), *self.bound.where}
         whole = {*self.bound.terms.values(), self.bound.expression}
-        inside = {part for term in (*whole, *self.bound.where.values()) for part in term.walk()} - whole
+        inside: set[Expr] = set()
+        ahead = [*whole, *self.bound.where.values()]
+        while ahead:  # each part once, however often it stands
+            if (part := ahead.pop()) not in inside:
+                inside.add(part)
+                ahead += part.args
+        inside -= whole
         return {
             part: tex
             for part, tex in _lettered().items()

@@ -23,7 +23,9 @@ LATEX = {
 
 def line(text: str) -> str:
     """One line of printable characters."""
-    return " ".join("".join(c if unicodedata.category(c)[0] != "C" else " " for c in text).split())
+    if not text.isprintable():
+        text = "".join(c if unicodedata.category(c)[0] != "C" else " " for c in text)
+    return " ".join(text.split())
 
 
 def latex(text: str) -> str:
@@ -32,7 +34,8 @@ def latex(text: str) -> str:
     >>> latex("\\input{x} 5% of a_b")
     '\\textbackslash{}input\\{x\\} 5\\% of a\\_b'
     """
-    return "".join(LATEX.get(c) or (c if c < "\u0180" else f"[U+{ord(c):04X}]") for c in line(text))
+    shown = line(text).translate(str.maketrans(LATEX))
+    return re.sub(r"[^\x00-\u017f]", lambda other: f"[U+{ord(other[0]):04X}]", shown)
 
 
 def bibtex(text: str) -> str:
