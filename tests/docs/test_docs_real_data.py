@@ -187,9 +187,13 @@ def _continued(values: dict[str, np.ndarray], rounds: int) -> float:
     ahead = {t: ratio for t, ratio in ahead.items() if 0 < ratio < 1}
     least = min(ahead, key=lambda t: ahead[t], default="star-star")
     furthest, level = last, of[-1]
-    for n in range(last + 1, min(int(last * min(1 / ahead.get(least, 1.0), 100)), rounds) + 1):
-        means = [np.interp(n * ratio, range(last + 1), logs[t]) for t, ratio in ahead.items() if n * ratio <= last]
-        furthest, level = n, min(level, float(np.mean(means)))
+    later = np.arange(last + 1, min(int(last * min(1 / ahead.get(least, 1.0), 100)), rounds) + 1)
+    if later.size:
+        each = [
+            np.where(later * ratio <= last, np.interp(later * ratio, range(last + 1), logs[t]), np.nan)
+            for t, ratio in ahead.items()
+        ]
+        furthest, level = later[-1], min(level, float(np.nanmean(each, axis=0).min()))
     fell = (logs[least][last // 2] - logs[least][-1]) / np.log(2)
     return float(np.exp(level - (fell if fell > 0 else 0.1) * np.log(rounds / furthest)))
 

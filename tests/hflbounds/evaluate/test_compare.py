@@ -142,7 +142,7 @@ def test_the_excess_has_the_sign_of_the_difference(label: str, pair: tuple[str, 
     a, b = members(label, pair)
     found = excess(a, b)
     seen = set()
-    for point in draw(f"{label} {pair}", 12):
+    for point in draw(f"{label} {pair}", 6):
         step = Fraction(1, 25) / point["L"]
         difference = second.value(a.id, **point, eta_eff=step) - second.value(b.id, **point, eta_eff=step)
         at = {

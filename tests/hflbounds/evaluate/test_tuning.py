@@ -154,9 +154,9 @@ def cubic_step(a: float, b: float, q: float) -> Any:
 
 
 def cubic_points() -> list[tuple[float, float, float]]:
-    """Sixty decades of b/a and of q/a; both sides of the change of branch D = 0 closer and closer; b, q = 0."""
-    found = [(7e-3, 7e-3 * 10.0**i, 7e-3 * 10.0**j) for i in range(-30, 31) for j in range(-30, 31)]
-    for i in range(-30, 31, 2):
+    """Sixty decades of b/a and of q/a, two at a time; both sides of the change of branch D = 0 closer and closer; b, q = 0."""
+    found = [(7e-3, 7e-3 * 10.0**i, 7e-3 * 10.0**j) for i in range(-30, 31, 2) for j in range(-30, 31, 2)]
+    for i in range(-30, 31, 3):
         ratio = 10.0**i
         branch = (ratio / 3) ** 1.5  # D = (q/a)^2 - (b/a)^3/27 = 0
         found += [(1.0, ratio, branch * (1 + s * 10.0**-k)) for k in range(1, 17) for s in (-1, 1)]
@@ -167,7 +167,7 @@ def cubic_points() -> list[tuple[float, float, float]]:
 
 def test_the_closed_form_over_sixty_decades() -> None:
     tried = cubic_points()
-    assert len(tried) > 4000
+    assert len(tried) > 1700
     for (a, b, q), found in zip(tried, best_step(*np.array(tried).T).tolist(), strict=True):
         assert near(found, cubic_step(a, b, q), "1e-13"), (a, b, q)
 
@@ -409,8 +409,8 @@ def test_rounds_against_brute_force(bound: Bound, cap: Any) -> None:
     """Count up from one round until the second encoding, minimised by golden section, meets the target."""
     point = without(draw((bound.id, cap), 1)[0], "R")
     with mpmath.workdps(20):
-        values = [least_value(bound, point, rounds, cap) for rounds in range(1, 6)]
-    for wanted in (1, 2, 5):
+        values = [least_value(bound, point, rounds, cap) for rounds in (1, 2, 3)]
+    for wanted in (1, 2, 3):
         above = 2 * values[0] if wanted == 1 else values[wanted - 2]
         target = float(mpmath.sqrt(above * values[wanted - 1]))
         counted = next(i for i, value in enumerate(values, start=1) if value <= target)
@@ -424,14 +424,14 @@ def test_rounds_are_the_fewest(bound: Bound, cap: Any) -> None:
 
     Up to 1e13 rounds: there one round moves the bound by a third of 1e-13 at least, a hundred roundings.
     """
-    values = stacked(draw((bound.id, cap, "rounds"), 200))
-    values["R"] = np.floor(10 ** np.random.default_rng(3).uniform(0, 13, 200))
-    target = bound.tuned(cap=cap, **values).value * np.random.default_rng(4).uniform(0.9, 1.1, 200)
+    values = stacked(draw((bound.id, cap, "rounds"), 60))
+    values["R"] = np.floor(10 ** np.random.default_rng(3).uniform(0, 13, 60))
+    target = bound.tuned(cap=cap, **values).value * np.random.default_rng(4).uniform(0.9, 1.1, 60)
     rest = without(values, "R")
     found = bound.rounds_to(target, cap=cap, **rest)
     assert (found >= 1).all()
     assert (found == np.floor(found)).all()
-    assert np.unique(found).size > 150
+    assert np.unique(found).size > 45
     assert (bound.tuned(cap=cap, **rest, R=found).value <= target).all()
     later = found > 1
     sooner = bound.tuned(cap=cap, **rest, R=np.maximum(found - 1, 1)).value

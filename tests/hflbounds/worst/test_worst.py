@@ -131,7 +131,7 @@ def test_no_run_is_worse(name: str) -> None:
     rng = np.random.default_rng(7)
     tree, K, R, v = two_tier(name, G=2, M=2, P=2), 1, 2, 0.5
     largest = 0.0
-    for _ in range(6):
+    for _ in range(3):
         H = rng.normal(size=(4, 2, 2))
         H = H + H.transpose(0, 2, 1)
         H /= np.abs(np.linalg.eigvalsh(H)).max()

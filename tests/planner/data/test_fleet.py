@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from planner import ScenarioError, load_scenario
+from planner.data import fleet
 from planner.data.fleet import LARGEST_FLEET, Listed, by_groups, read_fleet
 from planner.scenario.fields import CLIENT_FIELDS
 from planner.scenario.network import PRESETS
@@ -88,10 +89,12 @@ def test_what_is_wrong_is_refused_where_it_stands(tmp_path: Path, text: str, sai
         read(tmp_path, text)
 
 
-def test_a_million_rows_are_refused_at_the_first_that_is_too_many(tmp_path: Path) -> None:
-    rows = "".join(f"c{i},g\n" for i in range(LARGEST_FLEET + 1))
-    with pytest.raises(ScenarioError, match=rf"fleet.csv:{LARGEST_FLEET + 2}: .* \[\[fleet.groups\]\]"):
-        read(tmp_path, "client,group\n" + rows)
+def test_rows_are_refused_at_the_first_that_is_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fleet, "LARGEST_FLEET", 300)
+    text = "client,group\n" + "".join(f"c{i},g\n" for i in range(300))
+    assert len(read(tmp_path, text).clients) == 300 < LARGEST_FLEET
+    with pytest.raises(ScenarioError, match=r"fleet.csv:302: .* \[\[fleet.groups\]\]"):
+        read(tmp_path, text + "c300,g\nc301,g\n")
 
 
 @pytest.mark.parametrize(

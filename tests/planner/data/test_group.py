@@ -36,7 +36,7 @@ from planner.report.answers.group import grouped
 from planner.scenario.resolve import load
 
 # `solve`, as it is imported above, is made every time.
-pytestmark = pytest.mark.usefixtures("searched_once", "few_draws")
+pytestmark = pytest.mark.usefixtures("searched_once", "few_draws", "unflipped")
 PAGES = Path(__file__).parents[3] / "docs"
 
 MODES = ("per-client", "per-server")
@@ -88,6 +88,7 @@ def test_the_least_of_all_groupings_is_that_of_a_loop_over_them() -> None:
     assert exact(points, mass, 3, 1, 3, [(0, 1)], [(2, 3)]) == pytest.approx(min(by_hand), rel=1e-12)
 
 
+FEW = 5  # searches, where one has 20 by itself: the fewer there are, the better each must be
 CASES = [
     (seed, clients, groups, kind)
     for seed in range(2)  # few labels to a client, and all
@@ -114,7 +115,7 @@ def test_small_fleets_get_the_exact_optimum(seed: int, clients: int, groups: int
     together, apart = ([(0, 1)], [(2, 3), (3, 4)]) if kind == "pairs" else ([], [])
     wanted = exact(points, mass, groups, least, most, together, apart)
     problem, unit = pose(points, mass, groups, least, most, together=together, apart=apart)
-    found = solve(problem, seed)
+    found = solve(problem, seed, FEW)
     group_of = found.group_of[unit]
     sizes = np.bincount(group_of, minlength=groups)
     assert least <= sizes.min() <= sizes.max() <= most
@@ -143,7 +144,7 @@ def test_groups_of_given_sizes_are_the_exact_optimum(least: Sizes, most: Sizes, 
     together, apart = ([(0, 1)], [(2, 3)]) if kind == "pairs" and max(least) > 1 else ([], [])
     wanted = exact(points, mass, 3, least, most, together, apart)
     problem, unit = pose(points, mass, 3, least, most, together=together, apart=apart)
-    found = solve(problem, 0)
+    found = solve(problem, 0, FEW)
     sizes = np.bincount(found.group_of[unit], minlength=3)
     assert (sizes >= least).all() and (sizes <= most).all()
     assert found.deviation() <= wanted * (1 + 1e-9) + 1e-14
@@ -308,7 +309,7 @@ def test_no_regrouping_changes_the_sum_of_both_deviations() -> None:
         group_of = rng.permutation(np.repeat(np.arange(6), 10))
         found = spread(points, np.zeros(60), group_of, np.ones(60))
         sums.append(found.zeta2 + found.delta2)
-    best = solve(pose(points, np.ones(60), 6, 10, 10)[0]).group_of
+    best = solve(pose(points, np.ones(60), 6, 10, 10)[0], restarts=1).group_of
     found = spread(points, np.zeros(60), best, np.ones(60))
     assert [*sums, found.zeta2 + found.delta2] == pytest.approx([((points - points.mean(axis=0)) ** 2).sum() / 60] * 21)
     assert found.delta2 < 0.2 * min(
@@ -338,7 +339,7 @@ def test_groups_that_are_alike_stand_still() -> None:
 def test_the_same_seed_gives_the_same_groups() -> None:
     points = np.random.default_rng(0).dirichlet(np.full(5, 0.3), 30)
     problem, _ = pose(points, np.ones(30), 5, 6, 6)
-    assert (solve(problem, 3, restarts=4).group_of == solve(problem, 3, restarts=4).group_of).all()
+    assert (solve(problem, 3, restarts=2).group_of == solve(problem, 3, restarts=2).group_of).all()
 
 
 def annealed(points: np.ndarray, groups: int, seed: int, steps: int = 4000) -> float:
@@ -369,7 +370,7 @@ HOSPITALS = PAGES.parent / "examples" / "hospitals.csv"
 def test_no_search_beats_the_groups_of_the_hospitals(searches: int, others: int) -> None:
     table = read_counts(HOSPITALS)
     problem, _ = pose(table.shares(), np.ones(32), 4, 8, 8)
-    values = [solve(problem, seed).deviation() for seed in range(searches)]
+    values = [solve(problem, seed, FEW).deviation() for seed in range(searches)]
     least = [1.8248179e-5] * searches  # also the least of six searches of ten seconds each
     assert values == pytest.approx(least, rel=1e-6)
     assert min(annealed(problem.points, 4, seed) for seed in range(others)) >= min(values) * (1 - 1e-9)

@@ -26,7 +26,7 @@ from planner.errors import ScenarioError
 from planner.io.json_documents import schema_of
 from planner.report.answers import measure as answer
 
-pytestmark = pytest.mark.usefixtures("unflipped")  # what would change an answer is looked at in no test here
+pytestmark = pytest.mark.usefixtures("unflipped", "few_draws")  # no test here looks at what would change an answer
 
 
 def deviations(table: LabelCounts, weighting: Weighting = "groups", counts: Counts = "sample") -> tuple[float, ...]:
@@ -118,15 +118,15 @@ def test_the_noise_is_unbiased_and_taken_out_of_any_weighting() -> None:
     group_of = np.array([0] * 2 + [1] * 6 + [2] * 4)
     sizes = rng.integers(2, 30, 12)
     for weighting in label_shift.WEIGHTINGS:
-        drawn, truth = [], None
-        for _ in range(2000):
+        drawn = []
+        for _ in range(500):
             found = table(rng.multinomial(sizes, shares), group_of)
-            truth = nested_spread(shares, np.zeros(12), found.parents, weights(found, weighting))
             one = nested_spread(found.shares(), noise(found.counts), found.parents, weights(found, weighting))
             drawn.append([one.zeta2 - one.noises[1], one.delta2 - one.noises[0], one.zeta2])
             assert one.parts[1].sum() == pytest.approx(one.zeta2 - one.noises[1])
             assert one.parts[0].sum() == pytest.approx(one.delta2 - one.noises[0])
-        mean, error = np.mean(drawn, axis=0), np.std(drawn, axis=0) / math.sqrt(2000)
+        truth = nested_spread(shares, np.zeros(12), found.parents, weights(found, weighting))
+        mean, error = np.mean(drawn, axis=0), np.std(drawn, axis=0) / math.sqrt(500)
         assert abs(mean[0] - truth.zeta2) < 4 * error[0]
         assert abs(mean[1] - truth.delta2) < 4 * error[1]
         assert mean[2] - truth.zeta2 > 20 * error[2]  # what stands uncorrected is far off
@@ -204,7 +204,7 @@ def test_the_noise_is_taken_out_of_every_tier() -> None:
     names = replace(table(shares * 10**6, group_of), above=(above,), tiers=("region", "edge", "client"))
     truth = nested_spread(shares, np.zeros(18), names.parents, weights(names, "groups")).squares
     drawn = []
-    for _ in range(3000):
+    for _ in range(800):
         counts = rng.multinomial(8, shares).astype(float)
         found = nested_spread(counts / 8, noise(counts), names.parents, weights(names, "groups"))
         drawn.append([square - part for square, part in zip(found.squares, found.noises, strict=True)])
@@ -292,7 +292,7 @@ def test_intervals_cover_at_their_rate(
     hits, times = np.zeros(3), 120
     for seed in range(times):
         counts = np.random.default_rng(seed).multinomial(samples, shares.reshape(-1, labels))
-        found = measure(table(counts, group_of), draws=400, seed=seed)
+        found = measure(table(counts, group_of), draws=200, seed=seed)
         for k, (interval, value) in enumerate(zip((found.zeta2, found.delta2, found.ratio), truth, strict=True)):
             hits[k] += interval.low <= value <= interval.high
     # 95 % of 120 within four standard errors of a binomial share
@@ -307,7 +307,7 @@ def test_groups_chosen_by_the_counts_are_not_believed(samples: int, clients: int
     rng = np.random.default_rng(3)
     shares = rng.dirichlet(np.full(10, spread_), clients)
     true, found, naive, covered = [], [], [], []
-    for seed in range(15):
+    for seed in range(8):
         counts = np.random.default_rng(seed).multinomial(samples, shares).astype(float)
         problem, _ = grouping_rules.pose(
             counts / samples, np.ones(clients), groups, clients // groups, clients // groups
@@ -442,7 +442,7 @@ def test_concentrations_are_found_again(intra: float, inter: float, samples: int
 
 def test_the_adjustment_takes_out_what_few_clients_do() -> None:
     plain, adjusted = [], []
-    for seed in range(10):
+    for seed in range(6):
         rng = np.random.default_rng(seed)
         counts = rng.multinomial(100, fleet(rng, 30, 4, 5, 1, 1).reshape(-1, 5)).astype(float)
         group_of = np.repeat(np.arange(30), 4)
@@ -879,8 +879,8 @@ def test_nobody_is_unusual_where_all_differ_alike(plan, tmp_path: Path) -> None:
     rows = [f"g{i % 5},c{i}," + ",".join("240" if k == i // 5 else "2" for k in range(6)) for i in range(30)]
     file.write_text("group,client,a,b,c,d,e,f\n" + "\n".join(rows) + "\n")
     assert "Unusual" not in plan("measure", str(file))[1]
-    code, _, _ = plan("group", str(file), "--groups", "5", "--output", str(tmp_path / "same.csv"))
-    assert code == 0 and "delta^2 0 -> 0;" in " ".join(plan("group", str(file), "--groups", "5")[1].split())
+    code, page, _ = plan("group", str(file), "--groups", "5", "--output", str(tmp_path / "same.csv"))
+    assert code == 0 and "delta^2 0 -> 0;" in " ".join(page.split())
     kept = [line.split(",")[:2] for line in (tmp_path / "same.csv").read_text().splitlines()]
     assert sorted(kept[1:]) == sorted([f"c{i}", f"g{i % 5}"] for i in range(30))  # nobody moves where nothing is gained
 
