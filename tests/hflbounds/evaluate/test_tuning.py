@@ -154,7 +154,7 @@ def cubic_step(a: float, b: float, q: float) -> Any:
 
 
 def cubic_points() -> list[tuple[float, float, float]]:
-    """Sixty decades of b/a and of q/a, two at a time; both sides of the change of branch D = 0 closer and closer; b, q = 0."""
+    """Sixty decades of b/a and of q/a, two at a time; both sides of the change of branch D = 0, closer; b, q = 0."""
     found = [(7e-3, 7e-3 * 10.0**i, 7e-3 * 10.0**j) for i in range(-30, 31, 2) for j in range(-30, 31, 2)]
     for i in range(-30, 31, 3):
         ratio = 10.0**i
