@@ -113,9 +113,11 @@ class Expr:
 
     def walk(self) -> Iterator[Expr]:
         """This expression and everything inside it, outermost first."""
-        yield self
-        for part in self.args:
-            yield from part.walk()
+        ahead: list[Expr] = [self]
+        while ahead:
+            part = ahead.pop()
+            yield part
+            ahead += part.args[::-1]
 
     @property
     def symbols(self) -> frozenset[Symbol]:

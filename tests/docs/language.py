@@ -92,14 +92,14 @@ def reading_ease(text: str) -> float:
 
 def said(path: Path) -> Iterator[tuple[int, str]]:
     """Texts of a module that a user may read: all with a space but docstrings; a value stands as one word."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    nodes = [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
     silent: set[int] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             silent.add(id(node.value))
         if isinstance(node, ast.JoinedStr):
             silent |= {id(part) for part in ast.walk(node)} - {id(node)}
-    for node in ast.walk(tree):
+    for node in nodes:
         if id(node) in silent:
             continue
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:

@@ -58,6 +58,8 @@ def printed(
     with monkeypatch.context() as patch:
         if not any("Changes" in line for line in shown):
             patch.setattr("planner.decide.rank.nearest_flips", lambda *_: ((), ""))
+            patch.setattr("planner.families.hhfl.question._flip", lambda *_: None)
+            patch.setattr("planner.families.hhfl.question._flips", lambda *_: {})
         return run(*shlex.split(command)[1:], capsys=capsys, monkeypatch=patch)
 
 
