@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from hflbounds.typeset import markup
 
-LATEX = {
+LATEX: dict[str, str | int | None] = {
     **{"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%"},
     **{"_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}"},
     **{"|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}"},

@@ -269,10 +269,10 @@ def test_applies_has_the_shape_of_the_values() -> None:
 def test_next_to_the_pole_a_bound_is_large_and_never_negative(bound: Bound) -> None:
     """An upper bound on a square cannot be negative: within rounding of the pole it is huge, infinite or silent."""
     rng = np.random.default_rng(7)
-    for smooth in [0.11321874183132402, 1.642563389109215, 6.638056326674079, *np.exp(rng.uniform(-6, 6, 12)).tolist()]:
+    for smooth in [0.11321874183132402, 1.642563389109215, 6.638056326674079, *np.exp(rng.uniform(-6, 6, 5)).tolist()]:
         step = float(second.cap(bound.id, L=smooth)) * (1 + 1e-15)
         seen = 0
-        for _ in range(40):
+        for _ in range(20):
             step = math.nextafter(step, 0)
             try:
                 value = bound(**changed(L=smooth, eta_eff=step))

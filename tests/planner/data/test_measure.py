@@ -119,14 +119,14 @@ def test_the_noise_is_unbiased_and_taken_out_of_any_weighting() -> None:
     sizes = rng.integers(2, 30, 12)
     for weighting in label_shift.WEIGHTINGS:
         drawn = []
-        for _ in range(500):
+        for _ in range(1000):
             found = table(rng.multinomial(sizes, shares), group_of)
             one = nested_spread(found.shares(), noise(found.counts), found.parents, weights(found, weighting))
             drawn.append([one.zeta2 - one.noises[1], one.delta2 - one.noises[0], one.zeta2])
             assert one.parts[1].sum() == pytest.approx(one.zeta2 - one.noises[1])
             assert one.parts[0].sum() == pytest.approx(one.delta2 - one.noises[0])
         truth = nested_spread(shares, np.zeros(12), found.parents, weights(found, weighting))
-        mean, error = np.mean(drawn, axis=0), np.std(drawn, axis=0) / math.sqrt(500)
+        mean, error = np.mean(drawn, axis=0), np.std(drawn, axis=0) / math.sqrt(1000)
         assert abs(mean[0] - truth.zeta2) < 4 * error[0]
         assert abs(mean[1] - truth.delta2) < 4 * error[1]
         assert mean[2] - truth.zeta2 > 20 * error[2]  # what stands uncorrected is far off
