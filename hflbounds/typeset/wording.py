@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from hflbounds.typeset import markup
 
-LATEX: dict[str, str | int | None] = {
+LATEX = {
     **{"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%"},
     **{"_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}"},
     **{"|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}"},
@@ -19,6 +19,7 @@ LATEX: dict[str, str | int | None] = {
     **{"−": r"\ensuremath{-}", "≠": r"\ensuremath{\ne}"},
     **{letter: rf"\ensuremath{{\{name}}}" for name, letter in markup.GREEK.items()},
 }
+ESCAPED = str.maketrans(dict[str, str | int | None](LATEX))
 
 
 def line(text: str) -> str:
@@ -34,7 +35,7 @@ def latex(text: str) -> str:
     >>> latex("\\input{x} 5% of a_b")
     '\\textbackslash{}input\\{x\\} 5\\% of a\\_b'
     """
-    shown = line(text).translate(str.maketrans(LATEX))
+    shown = line(text).translate(ESCAPED)
     return re.sub(r"[^\x00-\u017f]", lambda other: f"[U+{ord(other[0]):04X}]", shown)
 
 
