@@ -150,7 +150,7 @@ def test_a_page_of_six_buffers_is_no_longer_than_others(plan) -> None:
 @pytest.mark.parametrize(
     ("command", "line"),
     [
-        ("compare examples/phones.toml examples/phones.toml", "hfl-plan recommend --config examples/phones.toml"),
+        ("compare examples/phones.toml examples/hospitals.toml", "hfl-plan recommend --config examples/hospitals.toml"),
         ("measure examples/hospitals.csv", "hfl-plan measure ... --gram GRAM.csv"),
         ("recommend -G 10 -M 10", "hfl-plan pilot HOOK.py hfl-plan recommend ... --explain"),
     ],
