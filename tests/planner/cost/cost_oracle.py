@@ -5,7 +5,9 @@ smallest of its resources' capacity over the number of its users.
 """
 
 import itertools
+from contextlib import contextmanager
 from heapq import heappop, heappush
+from unittest import mock
 
 import numpy as np
 from hypothesis import settings
@@ -13,8 +15,8 @@ from hypothesis import strategies as st
 
 import planner.cost.round as cost
 from hflbounds.topology import Topology, all_topologies, two_tier
+from planner.cost import stragglers as drawing
 from planner.cost.round import RoundSpec
-from planner.cost.stragglers import durations
 from planner.cost.uneven import durations as durations_by_node
 from planner.scenario.network import Compute, Link, Network, Straggler
 
@@ -36,7 +38,7 @@ def draws(one):
     """Durations of a round [s], one per draw of the compute times; the only one where nothing is drawn."""
     if one.topology.uneven:
         return one.stretch * durations_by_node(one)
-    return one.stretch * durations(one) if one.compute.random else np.array([cost.round_cost(one).seconds])
+    return one.stretch * drawing.durations(one) if one.compute.random else np.array([cost.round_cost(one).seconds])
 
 
 def round_draws(topology, **arguments):
@@ -48,6 +50,24 @@ def assert_close(left, right):
     shorter = min(left.size, right.size)
     assert shorter >= 8
     np.testing.assert_allclose(left[:shorter], right[:shorter], rtol=1e-11)
+
+
+def forget():
+    """Draw anew: what was drawn is kept."""
+    for kept in (drawing.durations, drawing._unit, drawing._digested):
+        kept.cache_clear()
+
+
+@contextmanager
+def few_draws():
+    """Rounds have as few draws as they may, the first of the same stream: an oracle follows no more of them.
+
+    An answer plays a round event by event some hundred times, which takes most of the time of such tests.
+    """
+    forget()
+    with mock.patch.multiple(drawing, _TARGET_SAMPLES=0, _EVENT_SAMPLES=0):
+        yield
+    forget()
 
 
 class Simulator:

@@ -54,38 +54,37 @@ def _nothing_is_varied(request: pytest.FixtureRequest, monkeypatch: pytest.Monke
 
 @dataclass
 class Seen:
-    """What one pattern of who comes leads to."""
+    """What one pattern of who comes leads to; all of it in numbers that a float has exactly."""
 
     done: bool
-    seconds: Fraction
+    seconds: float  # of the rates above, multiples of 1/16
     on_clients: int
     on_servers: int
     groups: int
-    clients: Fraction  # mean over the group rounds of the groups that complete, summed over those
+    clients: float  # mean over one or two group rounds of the groups that complete, summed over those
 
 
 def walk(topology, G, M, P, servers, clients, policy, network, detect, quorum=None) -> Seen:
     """One global round, step by step: ``servers[g]`` and ``clients[g][p][m]`` say who comes."""
     ring_top, ring_low = topology.startswith("ring") and G > 1, topology.endswith("ring") and M > 1
     low, top = network.client_link, network.server_link
-    bits, work = Fraction(8 * int(MODEL)), Fraction(1)  # two steps of half a second
+    work = 1.0  # two steps of half a second
 
-    def times(link: Link, ring: bool, endpoints: int) -> tuple[Fraction, Fraction, Fraction]:
+    def times(link: Link, ring: bool, endpoints: int) -> tuple[float, float, float]:
         """First download, one hop, last upload."""
         n = endpoints if link.sharing == "per-server" and not ring else 1
-        down, up = n * bits / int(link.down), n * bits / int(link.up)
-        late = Fraction(link.latency)
+        down, up, late = n * 8 * MODEL / link.down, n * 8 * MODEL / link.up, link.latency
         return down + late, (max(down, up) + late if link.hop == "direct" else down + up + 2 * late), up + late
 
     down, hop, up = times(low, ring_low, M)
     top_down, top_hop, top_up = times(top, ring_top, G)
     usual = hop + work if ring_low else down + work + up
-    patience = 2 * usual if detect is None else Fraction(detect)
+    patience = 2 * usual if detect is None else detect
     least_clients = 1 if quorum is None or policy == "skip" else max(1, math.ceil(quorum * M))
     least_groups = 1 if quorum is None or policy == "skip" else max(1, math.ceil(quorum * G))
     on_clients = on_servers = came_groups = 0
-    came_clients = Fraction(0)
-    stays: list[Fraction] = []
+    came_clients = 0.0
+    stays: list[float] = []
     broken = False
 
     for g in range(G):
@@ -96,7 +95,7 @@ def walk(topology, G, M, P, servers, clients, policy, network, detect, quorum=No
                 broken = True
                 break
             continue
-        stay, completed, anybody, total = Fraction(0), True, False, 0
+        stay, completed, anybody, total = 0.0, True, False, 0
         for p in range(P):
             here = clients[g][p]
             if not ring_low:
@@ -128,7 +127,7 @@ def walk(topology, G, M, P, servers, clients, policy, network, detect, quorum=No
         stays.append(stay)
         if completed:
             came_groups += 1
-            came_clients += Fraction(total, P)
+            came_clients += total / P
             on_servers += not ring_top or top.hop == "relayed"
         elif ring_top and policy == "fail":
             broken = True
@@ -137,29 +136,33 @@ def walk(topology, G, M, P, servers, clients, policy, network, detect, quorum=No
         done = came_groups >= least_groups
         return Seen(done, top_down + max(stays) + top_up, on_clients, on_servers, came_groups, came_clients)
     done = not broken and came_groups > 0
-    present = sum((top_hop for g in range(len(stays)) if servers[g]), Fraction(0))
-    ends = top_down + top_up - top_hop if policy == "skip" or done else Fraction(0)
+    present = top_hop * sum(servers[: len(stays)])
+    ends = top_down + top_up - top_hop if policy == "skip" or done else 0.0
     on_servers += done and top.hop == "direct"
     return Seen(done, present + sum(stays) + ends, on_clients, on_servers, came_groups, came_clients)
 
 
 def expected(topology, G, M, P, a, s, policy, network, detect=None, quorum=None) -> dict[str, Fraction]:
-    """Over all patterns."""
+    """Over all patterns, of which those with as many servers and clients are as likely."""
     sums = dict.fromkeys(("survival", "seconds", "on_clients", "on_servers", "groups", "clients"), Fraction(0))
-    bits = [[False, True]] * (G + G * P * M)
+    alike = [dict.fromkeys(sums, 0.0) for _ in range((G + 1) * (G * P * M + 1))]
+    bits = [(False, True) if s < 1 else (True,)] * G + [(False, True) if a < 1 else (True,)] * (G * P * M)
     for pattern in itertools.product(*bits):
         servers, rest = pattern[:G], pattern[G:]
         clients = [[rest[(g * P + p) * M : (g * P + p + 1) * M] for p in range(P)] for g in range(G)]
-        weight = math.prod([s if up else 1 - s for up in servers] + [a if up else 1 - a for up in rest])
-        if weight == 0:
-            continue
         seen = walk(topology, G, M, P, servers, clients, policy, network, detect, quorum)
+        here = alike[sum(servers) * (G * P * M + 1) + sum(rest)]
         for name in ("seconds", "on_clients", "on_servers"):
-            sums[name] += weight * getattr(seen, name)
+            here[name] += getattr(seen, name)
         if seen.done:
-            sums["survival"] += weight
-            sums["groups"] += weight * seen.groups
-            sums["clients"] += weight * seen.clients
+            here["survival"] += 1
+            here["groups"] += seen.groups
+            here["clients"] += seen.clients
+    for which, here in enumerate(alike):
+        up, came = divmod(which, G * P * M + 1)
+        weight = s**up * (1 - s) ** (G - up) * a**came * (1 - a) ** (G * P * M - came)
+        for name, total in here.items():
+            sums[name] += weight * Fraction(total)
     return sums
 
 

@@ -14,6 +14,7 @@ from cost_oracle import (
     cases,
     compute_times,
     derandomized,
+    few_draws,
     phones,
     rates,
     round_cost,
@@ -43,7 +44,7 @@ def test_oracle_by_hand_with_two_groups_of_two():
     assert simulate("ring-ring", times, network, 1.0) == 20.0
 
 
-@settings(derandomized, max_examples=150)
+@settings(derandomized, max_examples=80)
 @given(cases(straggler=st.just(Straggler())), st.sampled_from(TOPOLOGIES))
 def test_closed_form_is_the_simulated_schedule(case, topology):
     times = np.full((case["P"], case["G"], case["M"]), case["K"] * case["compute"].step_time).tolist()
@@ -87,6 +88,7 @@ def table_3(topology, times, up, down, S, dilution_low=1, dilution_top=1):
     ),
     st.sampled_from(TOPOLOGIES),
 )
+@few_draws()
 def test_formula_and_dilution_are_table_3(case, topology):
     link, S = case["network"].client_link, 8 * case["model_bytes"]
     low = case["M"] if topology.endswith("star") else 1
@@ -119,7 +121,7 @@ def test_worked_example_of_the_counterexamples_section_8():
     assert diluted == [41.0, 41.0, 221.0, 221.0]
 
 
-@settings(derandomized, max_examples=100)
+@settings(derandomized, max_examples=60)
 @given(cases(straggler=st.just(Straggler()), largest=50), st.sampled_from(TOPOLOGIES))
 def test_methods_agree_when_everything_is_homogeneous(case, topology):
     network = case["network"]
@@ -133,7 +135,7 @@ def test_methods_agree_when_everything_is_homogeneous(case, topology):
         assert schedule == round_cost(topology, method=method, **{**case, "network": same}).seconds
 
 
-@settings(derandomized, max_examples=100)
+@settings(derandomized, max_examples=60)
 @given(st.floats(0.05, 20), st.floats(0.05, 20), st.integers(2, 40), st.integers(1, 5))
 def test_ring_beats_diluted_star_iff_the_transfer_is_longer_than_the_work(transfer, tau, M, P):
     """Formula sheet F24, low tier: 2 M S/r + tau against (M + 1) S/r + M tau, that is S/r against tau."""
@@ -157,7 +159,7 @@ def test_ring_beats_diluted_star_iff_the_transfer_is_longer_than_the_work(transf
         assert (ring < star) == (transfer > tau)
 
 
-@settings(derandomized, max_examples=100)
+@settings(derandomized, max_examples=60)
 @given(st.floats(0.05, 500), st.integers(2, 40), st.integers(1, 5))
 def test_ring_top_beats_diluted_star_top_iff_a_transfer_is_longer_than_a_turn(transfer, G, P):
     """Formula sheet F24, top tier: S/r_top against P T_low."""
@@ -199,6 +201,7 @@ def test_flagship_seconds():
 
 @settings(derandomized, max_examples=20)
 @given(cases(), st.sampled_from(METHODS))
+@few_draws()
 def test_a_tier_of_one_is_star_and_ring(case, method):
     def draws(topology, **change):
         return round_draws(topology, method=method, **{**case, **change})
@@ -260,6 +263,7 @@ def test_units_are_homogeneous_in_many_cases(case, topology, method, scale):
 
 @settings(derandomized, max_examples=60)
 @given(cases(), st.sampled_from(TOPOLOGIES), st.sampled_from(METHODS))
+@few_draws()
 def test_more_of_anything_takes_longer(case, topology, method):
     """In every draw, thanks to common random numbers."""
     network = case["network"]

@@ -1,10 +1,22 @@
 """Trees of any depth: by hand, against the simulated schedule, and against the trees that they are equal to."""
 
 import dataclasses
+from unittest import mock
 
 import numpy as np
 import pytest
-from cost_oracle import METHODS, derandomized, draws, factors, latencies, links, rates, simulate, stragglers
+from cost_oracle import (
+    METHODS,
+    derandomized,
+    draws,
+    factors,
+    few_draws,
+    latencies,
+    links,
+    rates,
+    simulate,
+    stragglers,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -121,6 +133,7 @@ def test_the_formula_adds_up_tiers_and_the_slowest_of_each_pass():
 
 @settings(derandomized, max_examples=50)
 @given(trees())
+@few_draws()
 def test_schedules_are_simulated_in_every_draw(spec):
     drawn = draws(spec)
     times = spec.K * spec.compute.step_time * factors(spec.compute.straggler, 0, 2, *shape(spec))
@@ -148,32 +161,26 @@ def test_many_logical_tiers_that_share_a_server_are_simulated_in_every_draw(spec
     test_schedules_are_simulated_in_every_draw.hypothesis.inner_test(spec)
 
 
-@settings(derandomized, max_examples=150)
+@settings(derandomized, max_examples=80)
 @given(trees(straggler=st.just(NONE)))
 def test_the_closed_form_is_the_simulated_schedule(spec):
     times = np.full(shape(spec), spec.K * spec.compute.step_time)
     assert round_cost(spec).seconds == pytest.approx(simulated(spec, times), rel=1e-10)
 
 
-@settings(derandomized, max_examples=100)
+@settings(derandomized, max_examples=60)
 @given(trees(), st.sampled_from(METHODS))
+@few_draws()
 def test_draws_that_do_not_vary_are_the_closed_form(spec, method):
     spec = changed(spec, method=method)
     exact = round_cost(changed(spec, compute=changed(spec.compute, straggler=NONE))).seconds
-    constant = drawing.factors
-    drawing.factors = lambda rng, shape, straggler: np.ones(shape)
-    try:
-        for kept in (drawing._digested, drawing._unit, drawing.durations):
-            kept.cache_clear()
+    with mock.patch.object(drawing, "factors", lambda rng, shape, straggler: np.ones(shape)):
         np.testing.assert_allclose(draws(spec), exact, rtol=1e-10)
-    finally:
-        drawing.factors = constant
-        for kept in (drawing._digested, drawing._unit, drawing.durations):
-            kept.cache_clear()
 
 
 @settings(derandomized, max_examples=60)
 @given(trees(depths=(3, 4)))
+@few_draws()
 def test_the_formula_bounds_the_unshared_schedule_and_dilution_the_shared_one(spec):
     schedule, diluted = draws(spec), draws(changed(spec, method="diluted"))
     assert (schedule <= diluted[: schedule.size] * (1 + 1e-12)).all()
@@ -186,8 +193,9 @@ def test_the_formula_bounds_the_unshared_schedule_and_dilution_the_shared_one(sp
 # Trees that are the same
 
 
-@settings(derandomized, max_examples=150)
+@settings(derandomized, max_examples=80)
 @given(trees(), st.sampled_from(METHODS), st.integers(0, 4), st.sampled_from(list(patterns())))
+@few_draws()
 def test_a_node_of_one_child_without_a_link_changes_nothing(spec, method, at, word):
     spec = changed(spec, method=method)
     tiers, lines = spec.topology.tiers, spec.network.links
@@ -203,8 +211,9 @@ def test_a_node_of_one_child_without_a_link_changes_nothing(spec, method, at, wo
     assert (after.bytes, after.draws) == (before.bytes, before.draws)
 
 
-@settings(derandomized, max_examples=80)
+@settings(derandomized, max_examples=60)
 @given(trees(), st.sampled_from(METHODS), st.data())
+@few_draws()
 def test_a_tier_of_one_child_has_no_pattern(spec, method, data):
     tiers = list(spec.topology.tiers)
     at = data.draw(st.integers(0, len(tiers) - 1))

@@ -11,6 +11,7 @@ from cost_oracle import (
     compute_times,
     derandomized,
     factors,
+    few_draws,
     latencies,
     rates,
     round_draws,
@@ -68,6 +69,7 @@ OUT_OF_STEP = (
 
 @settings(derandomized, max_examples=30)
 @given(*OUT_OF_STEP)
+@few_draws()
 def test_one_server_shared_by_groups_out_of_step(case, topology):
     """The one case without a closed form, drawn more often than chance would."""
     drawn = round_draws(topology, seed=1, **case)
@@ -121,8 +123,9 @@ def test_makespan_of_shared_transfers(releases, transfer):
     assert float(found) == pytest.approx(Simulator().run(everything()), rel=1e-9)
 
 
-@settings(derandomized, max_examples=80)
+@settings(derandomized, max_examples=50)
 @given(cases(), st.sampled_from(TOPOLOGIES))
+@few_draws()
 def test_sharing_slows_the_schedule_and_dilution_bounds_it(case, topology):
     network = case["network"]
     alone = Network.two_tier(

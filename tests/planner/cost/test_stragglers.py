@@ -13,6 +13,7 @@ from cost_oracle import (
     cases,
     compute_times,
     derandomized,
+    few_draws,
     round_cost,
     round_draws,
     simulate,
@@ -28,6 +29,7 @@ from planner.scenario.network import Compute, Link, Network, Straggler
 
 @settings(derandomized, max_examples=50)
 @given(cases(), st.sampled_from(TOPOLOGIES), st.integers(0, 3))
+@few_draws()
 def test_schedule_is_the_simulated_schedule_in_every_draw(case, topology, seed):
     drawn = round_draws(topology, seed=seed, **case)
     for i, times in enumerate(compute_times(case, seed, 3).tolist()):
@@ -42,8 +44,9 @@ def test_many_schedules_are_the_simulated_schedule_in_every_draw(case, topology,
     test_schedule_is_the_simulated_schedule_in_every_draw.hypothesis.inner_test(case, topology, seed)
 
 
-@settings(derandomized, max_examples=100)
+@settings(derandomized, max_examples=60)
 @given(cases(), st.sampled_from(TOPOLOGIES))
+@few_draws()
 def test_formula_is_an_upper_bound_of_an_unshared_schedule(case, topology):
     network = case["network"]
     alone = Network.two_tier(
