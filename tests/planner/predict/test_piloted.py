@@ -24,7 +24,7 @@ from planner.predict.question import ask
 from planner.report.answers.pilot import document as page
 from planner.report.page import change_in
 
-pytestmark = pytest.mark.usefixtures("unflipped")  # what would change an answer is looked at in no test here
+pytestmark = pytest.mark.usefixtures("unflipped", "unturned", "few_draws", "undrawn")  # no test here looks at those
 
 ROOT = Path(__file__).parents[3]
 FLEET = {"G": 4, "M": 4, "objective": "rounds"}

@@ -23,6 +23,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from literal_draws import Orders, drawn_alike
 
 from hflbounds import get
 from hflbounds.topology import two_tier
@@ -39,7 +40,6 @@ from validation.reference import Settings, global_round
 Array = npt.NDArray[np.float64]
 TOPOLOGIES = ("star-star", "star-ring", "ring-star", "ring-ring")
 DATA = Path(record.__file__).parents[2] / "data"
-Orders = tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]  # of the groups, and of the clients of each
 
 
 def asked(**given: object) -> Question:
@@ -177,11 +177,7 @@ def test_drawn_orders_and_clients_are_what_the_literal_algorithm_does(topology: 
     fleet = fleet_of(topology, plan, "random")
     at = places(fleet, (0.05, 0.8, 1.5 * chained(literal)))
     h, eta = cases(literal, RATES[at])
-    draws: dict[tuple[Any, ...], Orders] = {}
-    for groups in itertools.permutations(range(G)):
-        for clients in itertools.product(itertools.permutations(range(M)), repeat=G):
-            draws.setdefault((groups[:S1], tuple(clients[g][:S2] for g in groups[:S1])), (groups, clients))
-    pairs = itertools.product(draws.values(), repeat=2)
+    pairs = itertools.product(drawn_alike(topology, plan), repeat=2)
     squares = [parts(iterates(literal, h, eta, 3, pair), G, M, False) for pair in pairs]
     wanted = contracted(np.mean(squares, 0))
     np.testing.assert_allclose(fleet.coefficients(3.0)[:, at], wanted, rtol=1e-10, atol=1e-14)

