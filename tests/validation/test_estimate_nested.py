@@ -120,7 +120,7 @@ def test_every_tier_is_what_literal_means_of_means_say(branch: Branch) -> None:
 
 def test_the_noise_of_mini_batches_is_taken_out_of_every_tier() -> None:
     """It would add sigma^2 over the batches, 3, to the lowest tier, but for the means of few children."""
-    losses, seen, inside, repetitions = Tilted(UNEQUAL, sigma=5.0), [], np.zeros(3), 60
+    losses, seen, inside, repetitions = Tilted(UNEQUAL, sigma=5.0), [], np.zeros(3), 40
     truth = np.array(squares(UNEQUAL, lambda c: losses.v[c]))
     options: dict[str, Any] = {"steps": 0, "batches": 3, "gradients": "batches", "curved": 1, "close": 1.0}
     for seed in range(repetitions):
@@ -309,6 +309,7 @@ def clients():
     return [((f"n{c // 6}", f"e{c // 2}"), *samples(20 + c, c)) for c in range(12)]
 """
 SMALL = ("--steps", 4, "--local-steps", 2, "--points", 2, "--batches", 3, "--curvature-clients", 1, "--follow", 8)
+UNDRAWN = ("--set", "plan.draws=0")
 
 
 @pytest.fixture
@@ -380,8 +381,8 @@ def test_errors_of_mini_batches_are_drawn_for_every_tier(plan: Any, tmp_path: Pa
 
 def test_other_commands_read_the_profile(plan: Any, measured: tuple[Path, dict[str, Any]]) -> None:
     profile = measured[0]
-    for command in ("tune", "flip"):
-        code, out, err = plan(command, "--heterogeneity", profile, "--set", "plan.draws=0", "--json")
+    for words in (("tune", "-K", "1,2"), ("flip",)):
+        code, out, err = plan(*words, "--heterogeneity", profile, *UNDRAWN, "--json")
         assert code == 0, err
         assert json.loads(out)["scenario"]["delta2"]["origin"] == "estimated"
     code, out, err = plan("hubs", "--nodes", 12, "--edges", 64, "--heterogeneity", profile, "--json")
@@ -416,7 +417,7 @@ def test_text_says_which_tier_is_which(plan: Any, tmp_path: Path) -> None:
 def test_unequal_nodes_of_a_profile_are_said(plan: Any, tmp_path: Path) -> None:
     (tmp_path / "hook.py").write_text(HOOK.replace("range(12)", "(*range(8), 11)"))
     plan("estimate", tmp_path / "hook.py", "--rate", 0.1, *SMALL, "-o", tmp_path / "profile.json")
-    answer = json.loads(plan("recommend", "--heterogeneity", tmp_path / "profile.json", "--json")[1])
+    answer = json.loads(plan("recommend", "--heterogeneity", tmp_path / "profile.json", *UNDRAWN, "--json")[1])
     assert any("have 2/2.5/1.8 children in the mean" in one["text"] for one in answer["warnings"])
 
 
