@@ -44,6 +44,18 @@ def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     return lambda *words: run(*words, capsys=capsys, monkeypatch=monkeypatch)
 
 
+@pytest.fixture
+def counts_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the numbers at which it is the other way round an answer has the counts; the gap takes a third of its time."""
+    monkeypatch.setattr("planner.families.hhfl.question._flip", lambda *_: None)
+
+
+@pytest.fixture
+def gap_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The gap between servers, and not the counts, which take half of its time."""
+    monkeypatch.setattr("planner.families.hhfl.question._flips", lambda *_: {})
+
+
 def some_layout(rng: np.random.Generator, clients: int = 9, servers: int = 4) -> Layout:
     links = rng.random((clients, servers)) < 0.4
     links[np.arange(clients), rng.integers(servers, size=clients)] = True
@@ -150,7 +162,7 @@ def test_homes_do_not_depend_on_the_order_of_rows(
     assert (second.as_listed.airtime == other.airtime).all() and (second.as_listed.home == other.home).all()
 
 
-@pytest.mark.parametrize(("seed", "wide"), [(0, False), (1, False), (0, True)])
+@pytest.mark.parametrize(("seed", "wide"), [(1, False), (0, True)])
 def test_answers_do_not_depend_on_the_order_of_rows(plan, tmp_path: Path, seed: int, wide: bool) -> None:
     """The same rows had 0.81, 0.66 and 0.57 times the airtime in three orders: homes went to whoever came first."""
     links, path = drawn_links(), tmp_path / "c.csv"
@@ -165,7 +177,7 @@ def test_answers_do_not_depend_on_the_order_of_rows(plan, tmp_path: Path, seed: 
     assert found[0] == found[1]
 
 
-@pytest.mark.usefixtures("asked_once")
+@pytest.mark.usefixtures("unturned")
 def test_homes_are_assumed_where_there_is_a_choice_alone(plan) -> None:
     for words in ("10;10;01", "ring:3,4,1", "examples/coverage57.csv"):
         assert "homes" not in plan("overlap", words, "-H", "inter")[1].partition("Assumed")[2].partition("?")[0]
@@ -771,7 +783,7 @@ def test_links_to_keep_have_their_homes_and_airtimes(plan, tmp_path: Path) -> No
     assert len(after) >= 5
 
 
-@pytest.mark.usefixtures("asked_once")
+@pytest.mark.usefixtures("asked_once", "counts_alone")
 def test_a_count_that_takes_more_is_not_offered_without_saying_so(plan) -> None:
     """It said that HHFL leads at Ge = 3, where HFL with Ge = 1 takes a third of the airtime."""
     words = ("overlap", "triangle:14,4,1", "-H", "inter", "--link-sharing", "per-server", "--edge-rounds")
@@ -841,6 +853,7 @@ def test_deviations_of_three_tiers_are_refused_with_those_of_two(plan, tmp_path:
         assert plan("overlap", "examples/coverage57.csv", "--heterogeneity", way)[0] == 0
 
 
+@pytest.mark.usefixtures("gap_alone")
 def test_it_flips_where_it_says(plan, request: pytest.FixtureRequest) -> None:
     words = ("triangle:14,4,1", "--sigma", "1", "--mu", "0.1", "--A", "2")
     at = answer(plan, *words, "-H", "zeta=0,delta=1")["gain"]["worth_from_delta_over_sigma"]
@@ -849,6 +862,7 @@ def test_it_flips_where_it_says(plan, request: pytest.FixtureRequest) -> None:
     assert below["expected"] < 75 / 57 < above["expected"]
 
 
+@pytest.mark.usefixtures("gap_alone")
 @pytest.mark.parametrize("layout", ["triangle:14,4,1", "drawn"])
 def test_beyond_a_gap_the_page_says_what_was_said_of_it(
     plan, tmp_path: Path, layout: str, request: pytest.FixtureRequest
@@ -882,6 +896,7 @@ def test_help_states_the_steps_that_are_assumed(plan) -> None:
     assert silent["verdict"] == said["verdict"]
 
 
+@pytest.mark.usefixtures("counts_alone")
 @pytest.mark.parametrize(
     "words", [("-H", "inter"), pytest.param(("-H", "both", "--objective", "time"), marks=pytest.mark.slow)]
 )
@@ -904,6 +919,7 @@ def test_it_flips_at_the_steps_where_it_says(plan, words: tuple[str, ...], reque
         assert all(worth(f"--{name}", x) is now for x in range(min(value, 5) + 1, max(value, 5)))
 
 
+@pytest.mark.usefixtures("counts_alone")
 @pytest.mark.parametrize(
     ("seed", "words"),
     [
