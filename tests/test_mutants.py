@@ -48,6 +48,11 @@ def test_every_kind_of_slip_is_found_in_its_line(mutants: Any) -> None:
     }
 
 
+def test_lines_that_are_left_out_are_there(mutants: Any) -> None:
+    """Three were not, and the command refused to try anything."""
+    assert not mutants.gone()
+
+
 def test_a_slip_is_caught_by_tests_that_see_it_and_by_no_others(mutants: Any, tmp_path: Path) -> None:
     (tmp_path / "small.py").write_text("def half(x):\n    return x / 2\n")
     (tmp_path / "test_small.py").write_text("from small import half\n\ndef test_half():\n    assert half(4) == 2\n")

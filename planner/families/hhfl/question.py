@@ -437,6 +437,8 @@ def _best(question: Question, common: _Common) -> Best:
     if lowest * (1 + question.scenario.resolution) >= min(total(hybrid), total(apart)):
         dropped = 0
     weighed = priced(found.after(dropped), gaps, task, goal, cost).expected(apart, power) if dropped else hybrid
+    if total(weighed) >= total(hybrid):  # a whole round more than where links were dropped one by one
+        weighed, dropped = hybrid, 0
     of = replace(question, layout=weighed.layout)
     bound, needed = of.gain, of.break_even[objective]
     low, high = sorted(bound ** float(calibration.power(uneven, end)) for end in ("low", "high"))
