@@ -53,16 +53,10 @@ class Transfers:
         That is the time of the slowest exactly, and at least that of every other: a link with n transfers cannot be
         done with them before ``n M / rate``, and max-min fair sharing gives none less than its share of some link.
         """
-        network = self.network
-        if not isinstance(network, Linked) or network.stored:
+        if not isinstance(self.network, Linked) or self.network.stored:
             return np.zeros(len(children))
-        ways = [network.links_between(server, c) if down else network.links_between(c, server) for c in children]
-        load = np.bincount([link for way in ways for link in way] or [0], minlength=len(network.bandwidth))
-        busy = load * self.bits / network.bandwidth
-        slowest = np.array([max((busy[link] for link in way), default=0.0) for way in ways])
-        rows, columns = (np.array([server]), children) if down else (children, np.array([server]))
-        latency = network.between(rows, columns).latency.ravel()
-        return np.asarray(np.where(np.asarray(children) == server, 0.0, latency + slowest))
+        latency, per_bit = self.network.crowded(server, tuple(np.asarray(children).tolist()), down)
+        return np.asarray(np.where(np.asarray(children) == server, 0.0, latency + self.bits * per_bit))
 
 
 def away(server: int, children: Indices) -> int:

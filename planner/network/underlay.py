@@ -15,7 +15,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +27,8 @@ from planner.scenario.units import parse_duration
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
+FEW = 256  # places of a network that keeps what is between all of them as tables
+KEPT = 4096  # servers with their children
 
 EARTH = 6371.0088  # mean radius [km]
 MAX_PLACES = 20_000
@@ -149,12 +151,36 @@ class Linked(Underlay):
 
     def between(self, rows: Indices, columns: Indices) -> Hops:
         """Shortest paths."""
-        latency, per_bit = np.empty((len(rows), len(columns))), np.empty((len(rows), len(columns)))
-        for i, a in enumerate(np.asarray(rows).tolist()):
-            far, slow, _ = self.tree(a)
-            latency[i], per_bit[i] = far[columns], slow[columns]
-        apart = np.asarray(rows)[:, None] != np.asarray(columns)[None, :]
-        return Hops(latency + self.fixed * apart, per_bit)
+        at = np.asarray(rows)[:, None], np.asarray(columns)[None, :]
+        if len(self.places) <= FEW:
+            every_latency, every_per_bit, searched = self._every
+            for a in at[0][~searched[at[0]]].tolist():
+                every_latency[a], every_per_bit[a], searched[a] = *self.tree(a)[:2], True
+            latency, per_bit = every_latency[at], every_per_bit[at]
+        else:
+            latency, per_bit = np.empty((len(rows), len(columns))), np.empty((len(rows), len(columns)))
+            for i, a in enumerate(at[0].ravel().tolist()):
+                far, slow, _ = self.tree(a)
+                latency[i], per_bit[i] = far[columns], slow[columns]
+        return Hops(latency + self.fixed * (at[0] != at[1]), per_bit)
+
+    @cached_property
+    def _every(self) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+        """Latencies and seconds per bit between all places, and from which of them paths were searched."""
+        n = len(self.places)
+        return np.zeros((n, n)), np.zeros((n, n)), np.zeros(n, dtype=np.bool_)
+
+    @lru_cache(maxsize=KEPT)  # noqa: B019 - there are few networks, which last as long as their question
+    def crowded(self, server: int, children: tuple[int, ...], down: bool) -> Hops:
+        """Transfers to or from children at the same time, each link shared equally until its last one is done.
+
+        Of shape (children,), where no place on the way stores the whole model.
+        """
+        ways = [self.links_between(server, c) if down else self.links_between(c, server) for c in children]
+        busy = np.bincount([x for way in ways for x in way] or [0], minlength=len(self.bandwidth)) / self.bandwidth
+        slowest = np.array([max((busy[x] for x in way), default=0.0) for way in ways])
+        rows, columns = (np.array(one) for one in (([server], children) if down else (children, [server])))
+        return Hops(self.between(rows, columns).latency.ravel(), slowest)
 
     def slowest(self, rows: Indices, columns: Indices) -> Floats:
         """That of the path; of a way that stores the whole model at each place, that of its slowest link."""

@@ -539,6 +539,7 @@ def test_what_explains_a_margin_in_closed_form() -> None:
     assert alone[0].margin_low == pytest.approx(math.log(1.8 * 0.25))
     assert alone[0].margin_high == pytest.approx(math.log(1.8 * 4)) and alone[0].swing == pytest.approx(math.log(16))
     assert (alone[0].first_low, alone[0].first_high, alone[0].changes) == ("star-ring", "star-star", True)
+    assert (alone[1].first_high, alone[1].changes) == ("star-ring", True)  # by 1.1x
     assert alone[2].swing == 0 and not alone[2].changes
 
 
@@ -589,7 +590,9 @@ def test_what_may_settle_a_toss_up_is_said_to(error: float, said: str) -> None:
     assert answer is not None and answer.inputs.said[-1].endswith(said)
 
 
-@pytest.mark.parametrize(("weight", "named"), [(1.0, "zeta (50 %) and delta (50 %)"), (0.25, "zeta (94 %)")])
+@pytest.mark.parametrize(
+    ("weight", "named"), [(1.0, "zeta (50 %) and delta (50 %)"), (0.42, "zeta (85 %)"), (0.25, "zeta (94 %)")]
+)
 def test_as_many_inputs_are_named_as_make_most_of_the_lead(weight: float, named: str) -> None:
     """Margin log zeta + weight log delta: shares 1 : weight^2. A tenth is named, up to four fifths in all."""
     told = scenario(sigma="0.9:1.1", H="zeta=0.5:2,delta=0.5:2")
@@ -597,6 +600,7 @@ def test_as_many_inputs_are_named_as_make_most_of_the_lead(weight: float, named:
     found = assess(question, told, ["star-star"])
     assert found is not None
     assert found.inputs.said[0].split(". Measure")[0].split(", then ")[0].endswith(f"lead over the next best: {named}")
+    assert f". Measure {' and '.join(named.split()[::4])} first" in found.inputs.said[0]
 
 
 def test_three_inputs_are_named_at_the_most() -> None:
@@ -673,6 +677,23 @@ def test_errors_of_the_record_multiply_rounds_about_what_is_predicted(
         assert found.model.p_best["star-star"] == pytest.approx(2 / 3, abs=0.1)  # 25 or 100 against 200; not 400
         assert found.model.p_best["ring-ring"] == 1 - found.model.p_best["star-star"]
         assert found.interval("ring-ring", "star-star", 0.8) == pytest.approx((0.5, 8.0), rel=1e-3)
+
+
+def test_where_all_take_the_same_it_is_said() -> None:
+    told = scenario(sigma="0.5:2")
+    question = fixed(told, lambda v: dict.fromkeys(ask(told).topologies, 100 * v["sigma"]))
+    found = assess(question, told, list(question.topologies))
+    assert found is not None and found.inputs.said[0] == "All topologies take the same for all sampled inputs."
+
+
+def test_draws_of_small_totals_are_centred_too() -> None:
+    """Around a predicted ratio of 3, of seconds below one."""
+    told = scenario(sigma="0.5:2")
+    found = drawing.draws(ask(told), told, "rounds", number=256)
+    names = [*found.topologies]
+    moved = drawing.centred(found, dict(zip(names, (0.2, 0.6, 0.6, 0.6), strict=True)))
+    ratios = np.sort(moved.totals[1] / moved.totals[0])
+    assert np.median(ratios) == pytest.approx(3, rel=0.05)
 
 
 def test_a_lead_that_nothing_touches_is_said_to_be_one() -> None:
