@@ -69,6 +69,17 @@ EQUIVALENT = {
     ("if sum(i.value for _, i in most) < 0.8 and item[1].value >= WORTH:", "<="): "estimates never add up to just 0.8",
     ("if share.value < SURE:", "<="): "0.99 is no share of a power of two of draws",
     ("found = np.asarray(solved, dtype=np.float64).round(9)  # most are whole numbers", "10"): "one more digit",
+    ("@dataclass(frozen=True, slots=True)", "False"): "nothing changes one, or adds to it",
+    ("ends = [play(tiers[first:], one) for one in moved.reshape(-1, *inner)]", "2"): "numpy works it out",
+    ("rows = drawn.reshape(-1, shape[-1])", "2"): "numpy works it out",
+    ("@lru_cache(maxsize=256)", "257"): "how many are kept changes none",
+    ("hops = tuple(link and replace(link, up=1.0, down=1.0, latency=0.0) for link in there)", "2.0"): (
+        "models are counted, at any rate"
+    ),
+    ("rows += [(cell.hash, run, quantity, kind, r, x) for r, x in zip(trace.rounds, line, strict=True)]", "False"): (
+        "a trace has a number for each of its rounds"
+    ),
+    ("return False", "None"): "nobody asks whether it is None",
     ("if share.value >= SURE:", ">"): "0.99 is no share of a power of two of draws",
     ("return self.spread.width * np.array([normal(u) for u in np.clip(cube, 1e-12, 1 - 1e-12).tolist()])", "2"): (
         "a point of the cube is below 1"
@@ -165,7 +176,8 @@ def slips(source: str) -> list[Slip]:
             ast.parse(changed)
         except SyntaxError:
             continue
-        found.append(slip)
+        if slip.old != slip.new:
+            found.append(slip)
     return sorted(set(found), key=lambda slip: (slip.begin, slip.end, slip.new))
 
 

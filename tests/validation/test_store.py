@@ -60,6 +60,16 @@ def test_what_is_put_is_got(tmp_path: Path) -> None:
         assert len(table(tmp_path / "runs.db")) == 2 * 2 * 2 * 2
 
 
+def test_the_time_of_some_is_that_of_the_finished_among_them(tmp_path: Path) -> None:
+    some = cells(3)
+    with Store(tmp_path / "runs.db") as store:
+        store.add(some)
+        assert store.seconds(some) == 0
+        for cell in some[:2]:
+            store.put(cell, cell.run(), EFFORT)
+        assert [store.seconds(some[:n]) for n in range(4)] == [0, 0.5, 1, 1]
+
+
 def test_every_number_of_the_finished_is_told(tmp_path: Path) -> None:
     path, (done, waiting) = tmp_path / "runs.db", cells(2)
     with Store(path) as store:

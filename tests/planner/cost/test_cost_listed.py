@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from cost_oracle import draws
 
 from hflbounds.topology import Topology, branches
 from planner.cost.footprint import footprint
-from planner.cost.round import RoundSpec, round_cost
+from planner.cost.round import CostError, RoundSpec, round_cost
 from planner.scenario.footprint import Coefficient
 from planner.scenario.members import Members
 from planner.scenario.network import Compute, Link, Network, Straggler
@@ -119,6 +120,28 @@ def test_the_mean_over_who_is_drawn_is_that_over_all_subsets() -> None:
     assert found.standard_error > 0
     assert abs(found.seconds - mean) < 5 * found.standard_error
     assert found.bytes_by_tier == pytest.approx((2 * 2 * BYTES, 2 * BYTES * 2 / 3 * sum(sizes)))
+
+
+def test_what_is_drawn_at_once_counts_group_rounds_where_times_vary_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    tree, members = listed("star/star", [4, 2, 3], np.random.default_rng(3), drawn=(2, None), passes=(1, 3))
+    network = Network((SERVER, LINKS[0]))
+    monkeypatch.setattr("planner.cost.uneven._LARGEST", 9)  # clients
+    round_cost(RoundSpec(tree, K, network, Compute(STEP), BYTES, members=members))
+    with pytest.raises(CostError, match="27 compute times of a round"):
+        random = Compute(STEP, Straggler("exponential", 0.5))
+        round_cost(RoundSpec(tree, K, network, random, BYTES, members=members))
+
+
+@pytest.mark.parametrize(("words", "times"), [("star/star", 4), ("ring/star", 2)])
+def test_slow_parts_are_those_of_the_first_tier_with_several(words: str, times: float) -> None:
+    """A star waits for the slowest, a ring for each; a node of one part has none of them."""
+    for above in ("", "star/", "ring/"):
+        sizes = (*([1] if above else []), 3, 5)
+        tree = Topology.parse(above + words).sized(sizes)
+        network = Network((*([None] if above else []), SERVER, LINKS[0]))
+        one = RoundSpec(tree, K, network, Compute(STEP), BYTES)
+        slow = replace(one, slowdowns=(1.0, 1.0, 4.0))
+        assert round_cost(slow).seconds == pytest.approx(times * round_cost(one).seconds, rel=1e-12)
 
 
 def test_clients_that_share_their_servers_rate_wait_for_one_another() -> None:
