@@ -69,6 +69,12 @@ EQUIVALENT = {
     ("if sum(i.value for _, i in most) < 0.8 and item[1].value >= WORTH:", "<="): "estimates never add up to just 0.8",
     ("if share.value < SURE:", "<="): "0.99 is no share of a power of two of draws",
     ("found = np.asarray(solved, dtype=np.float64).round(9)  # most are whole numbers", "10"): "one more digit",
+    ("np.maximum.at(slowest, of.reshape(-1), pace)", "2"): "numpy works it out",
+    (
+        'up, down = (8 * at["model_size"] / at[f"{tier}.{part}"] for part in ("up", "down"))',
+        "9",
+    ): "what it is multiplied with is solved for",
+    ("@dataclass(frozen=True)", "False"): "nothing changes one",
     ("@dataclass(frozen=True, slots=True)", "False"): "nothing changes one, or adds to it",
     ("ends = [play(tiers[first:], one) for one in moved.reshape(-1, *inner)]", "2"): "numpy works it out",
     ("rows = drawn.reshape(-1, shape[-1])", "2"): "numpy works it out",

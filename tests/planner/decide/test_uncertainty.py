@@ -405,7 +405,7 @@ def test_what_rounding_parts_is_no_regret() -> None:
     totals = np.array([[1 + 1e-12], [1.0], [1.5], [2.0]]) * np.ones(16)
     found = drawing.Draws((), np.zeros((0, 16)), totals, tuple(ask(told).topologies))
     lost = [drawing.regret(found, t).mean for t in found.topologies]
-    assert [one.value for one in lost if one is not None] == [0.0, 0.0, 0.5, 1.0]
+    assert [(one.value, one.error) for one in lost if one is not None] == [(0, 0), (0, 0), (0.5, 0), (1, 0)]
 
 
 def test_a_draw_without_an_answer_has_no_regret() -> None:
@@ -889,6 +889,18 @@ def test_everything_exact_needs_no_draws() -> None:
     found = recommend(scenario()).recommend.uncertainty
     assert found is not None and found.inputs.draws == 0 and found.inputs.drawn == ()
     assert {share.error for share in found.inputs.p_best.values()} == {0.0}
+    assert found.inputs.said[0] == "Every number that the order depends on was given exactly, so nothing was drawn."
+
+
+@pytest.mark.parametrize("low, high", [("0.01", "0.04"), ("1%", "4%")])
+def test_a_target_with_limits_is_drawn_between_them(low: str, high: str) -> None:
+    told = scenario(target=f"{low}:{high}")
+    question = ask(told)
+    found = distributions.columns(question, told, "rounds")
+    assert [column.name for column in found] == ["target"]
+    totals = drawing.Totals(question, found, "rounds")(np.array([[-1.0, 1.0]]) * found[0].spread.reach)
+    for ends, at in zip(totals.T, (low, high), strict=True):
+        assert list(ends) == pytest.approx([*ask(scenario(target=at)).rounds().values()], rel=1e-9)
 
 
 def test_the_table_says_it_in_a_few_lines(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
