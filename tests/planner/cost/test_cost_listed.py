@@ -122,6 +122,17 @@ def test_the_mean_over_who_is_drawn_is_that_over_all_subsets() -> None:
     assert found.bytes_by_tier == pytest.approx((2 * 2 * BYTES, 2 * BYTES * 2 / 3 * sum(sizes)))
 
 
+@pytest.mark.parametrize("words", WORDS)
+def test_random_times_of_equal_groups_in_a_list_are_those_of_the_short_form(words: str) -> None:
+    children = branches([[2], [3, 3]])
+    how = (K, Network((SERVER, LINKS[0])), Compute(10.0, Straggler("exponential", 0.8)), BYTES)
+    one = round_cost(RoundSpec(Topology.parse(words).sized((2, 3)), *how))
+    tree = Topology.parse(words).sized((1, 1), children=children)
+    other = round_cost(RoundSpec(tree, *how, seed=1, members=Members(children, (True, True))))
+    apart = abs(one.seconds - other.seconds)
+    assert apart < 5 * np.hypot(one.standard_error, other.standard_error) < 0.08 * one.seconds
+
+
 def test_what_is_drawn_at_once_counts_group_rounds_where_times_vary_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     tree, members = listed("star/star", [4, 2, 3], np.random.default_rng(3), drawn=(2, None), passes=(1, 3))
     network = Network((SERVER, LINKS[0]))
