@@ -19,7 +19,16 @@ from planner.decide.single_tier import beside, called
 from planner.decide.tuned import MOST_SAID, SPENT, Plan, Rates, Searched, Start, Tuned
 from planner.decide.tuning import Aim, Budget, Choice
 from planner.decide.uncertainty.draws import agreement
-from planner.decide.verdict import DOUBT, LEVEL, algorithms, on_sharing, one_tier, sharing_is_open, standing
+from planner.decide.verdict import (
+    DOUBT,
+    LEVEL,
+    algorithms,
+    on_sharing,
+    one_tier,
+    over_links,
+    sharing_is_open,
+    standing,
+)
 from planner.errors import NoAnswerError, PlannerError, ScenarioError
 from planner.io.answers import Caution, NextStep, Quantity, Verdict
 from planner.io.parts import finite
@@ -522,8 +531,11 @@ def _untold(search: _Search, chosen: Choice, given: Choice) -> list[Aim]:
 def _one_tier(search: _Search, chosen: Choice) -> str:
     """Say where one tier takes less than the choice, with as many local steps in a round, within the budget."""
     at = tuning.with_steps(search.question, chosen.P, chosen.K)
-    limits = search.budget.limits.items()
-    within = [one for one in beside(at) if all(one.amount(aim, at.network) <= limit for aim, limit in limits)]
+    within = []
+    for one in beside(at):
+        over = ((over_links(at, aim, one, 1.0), limit) for aim, limit in search.budget.limits.items())
+        if all(max(found.ratio, found.through or 0.0) <= limit for found, limit in over):  # also over servers' links
+            within.append(one)
     return one_tier(at, search.scenario, search.aim, chosen.amount(search.aim), [chosen.topology], within)
 
 

@@ -68,7 +68,7 @@ class ScaleOnRecord(Part):
         said = f"80 % of measured runs took {these} the rounds {shown}{so}"
         if self.beyond:
             return f"{said}, and none differed so much"
-        return said if own == best else f"{said}; {known} with a profile"
+        return said if own == best else f"{said}; with a profile {known}"
 
 
 class StepsOnRecord(Part):

@@ -232,7 +232,7 @@ def _baselines(answer: Answer, label: Callable[[Verdict], str] | None) -> Iterat
 
     The line of one tier begins with the advice to use it, but where the links of servers take more.
     """
-    found: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    found: dict[str, dict[str, list[tuple[str, str]]]] = {}
     for where, case in _named(answer.verdict.cases, label):
         if (one := case.baseline) is None or (one.id in SINGLE and not one.advised and one.through is None):
             continue  # one tier that takes as much
@@ -242,9 +242,9 @@ def _baselines(answer: Answer, label: Callable[[Verdict], str] | None) -> Iterat
             name, lead, of = "no waiting", f"{one.title.partition(',')[0]} ", " the best's"
         elif one.through is not None:
             why = f"; {times(one.through)} via servers"
-        found.setdefault((name, lead), []).append((f"{times(one.ratio)}{of}", f"{where}{why}"))
-    for (name, lead), each in found.items():
-        yield name, f"{lead}{', '.join(_joined(each))}"
+        found.setdefault(name, {}).setdefault(lead, []).append((f"{times(one.ratio)}{of}", f"{where}{why}"))
+    for name, said in found.items():
+        yield name, "; ".join(f"{lead}{', '.join(_joined(each))}" for lead, each in said.items())
 
 
 def _joined(ratios: Sequence[tuple[str, str]]) -> Iterator[str]:

@@ -28,6 +28,7 @@ from planner.families.hhfl.model import (
     Option,
     Task,
     Upload,
+    cloud_rounds,
     gains,
     priced,
     reached_apart,
@@ -445,8 +446,9 @@ def _best(question: Question, common: _Common) -> Best:
     gain, probability = Gain(bound, bound**power, low, high), _probability(of, needed)
     verdict, reasons = _verdict(of, gain, needed, probability, weighed.parts)
     kept = weighed if total(weighed) < total(apart) else apart
-    if kept is apart and verdict in ("worth it", "race first"):
-        verdict = "not worth it"
+    if kept is apart and verdict in ("worth it", "race first", "cannot tell") and low > needed:
+        at_most = cloud_rounds(apart.local_steps / high, apart.round_steps) * needed  # in rounds of HFL
+        verdict = "not worth it" if at_most >= apart.rounds else "cannot tell"
         reasons.append("That gain is lost in whole rounds: HFL takes too few to this target. Give a lower --target.")
     return Best(objective, found, weighed, kept, dropped, gain, of.break_even, probability, verdict, tuple(reasons))
 

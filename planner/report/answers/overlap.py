@@ -263,7 +263,7 @@ def document(answer: Overlap) -> Document:
     share = gain["p_above_break_even"]
     if share is not None and UNSURE < share < 1 - UNSURE:
         said += f"; above it in {_share(share)} of drawn assumptions"
-    if answer.verdict.status == "not-worth-it" and gain["low"] > needed:
+    if gain["low"] > needed and (ratio := answer.verdict.ratio) is not None and ratio >= 1:
         said += "; lost in whole rounds, of which the target takes too few"
     facts = [("Break-even", said), *[("Measured", measured)] * (measured is not None)]
     table = Table(columns, rows)

@@ -1355,3 +1355,11 @@ def test_what_more_steps_saved_on_record_is_in_plain_words(
     """It said "1.3x as many to 1.3x fewer rounds, 1.5x predicted"."""
     told = StepsOnRecord(few=2, more=48, predicted=predicted, low=low, median=1.0, high=high, problems=4)
     assert words in told.in_words()
+
+
+def test_one_tier_is_advised_within_a_time_that_it_keeps_over_servers_links_too() -> None:
+    """ "Use it" was said within an hour, of which it takes nearly two where servers are in between."""
+    given: dict[str, Any] = {"groups": 12, "clients_per_group": 25, "client_link": "4g", "model_size": "45MB"}
+    for within, advised in (("1h", False), ("2h", True)):
+        text = planner.tune(**given, heterogeneity="inter", within=within, settings={"plan.draws": 0}).verdict.text
+        assert ("FedAvg takes 0.96x the traffic" in text) == advised

@@ -1234,3 +1234,17 @@ def test_a_gain_that_whole_rounds_leave_none_of_is_not_worth_it(plan, rounds: in
     assert (document["verdict"]["status"] != "not-worth-it") == worth == (rows["hhfl"] < rows["hfl"])
     assert ("lost in whole rounds" in page) != worth
     assert f"reaches after {rounds:,} round" in page
+
+
+@pytest.mark.usefixtures("unturned")
+@pytest.mark.parametrize("rounds", [2, 3, 4])
+def test_the_verdict_is_of_the_row_that_takes_least_in_whole_rounds(plan, rounds: int, tmp_path: Path) -> None:
+    """It named fewer links at 1.2x, beside all links at 0.66x, and wrote neither."""
+    command = ("overlap", "examples/coverage57.csv", "--rounds", str(rounds))
+    found = json.loads(plan(*command, "--json")[1])
+    rows = {row["id"]: (row["airtime_seconds"]["value"], row["links"]) for row in found["rows"]}
+    named = rows.get("thinned", rows["hhfl"])
+    assert found["verdict"]["ratio"]["value"] == pytest.approx(named[0] / rows["hfl"][0])
+    assert named[0] <= rows["hhfl"][0] and named[0] < rows["hfl"][0]
+    assert plan(*command, "-o", str(file := tmp_path / "kept.csv"))[0] == 0
+    assert read_layout(str(file)).links.sum() == named[1]

@@ -401,3 +401,11 @@ def test_rounds_that_absent_clients_add_are_marked_as_predicted() -> None:
     for availability, origins in (("100%", {"given", "measured"}), ("80%", {"predicted"})):
         rows = planner.recommend(**measured, availability=availability).ranking
         assert {row.rounds.origin for row in rows} == origins
+
+
+@pytest.mark.usefixtures("unflipped", "few_draws")
+def test_one_tier_has_one_line_of_a_page_by_cases() -> None:
+    """It had two of one name, with advice and without."""
+    page = str(planner.recommend(G=3, M=19, K=5, P=5))
+    [line] = re.findall(r"^  FedAvg, 1 tier +(.*x \(time, .*\n? *.*)$", page.partition("Target")[0], re.MULTILINE)
+    assert re.search(r"servers\);\s+(try|use) it: ", line) and page.partition("Target")[0].count("FedAvg, 1 tier") == 1
