@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from planner.decide.contrast import AIMS, TIERS, Alone, Contrast, beside_tiers, turn
+from planner.decide.contrast import AIMS, PRESET, TIERS, Alone, Contrast, beside_tiers, turn
 from planner.decide.recommendation import SHARING, Row
 from planner.io import wording
 from planner.io.answers import NextStep, Quantity, Target, Told, Verdict
@@ -148,6 +148,8 @@ def _taken(found: Contrast, one: Alone) -> str | int | None:
     side = found.first if one.before is None else found.second
     if one.key.startswith("network.") and any("link" in str(v) for k, v in side.told.items() if "tiers" in k):
         return None  # links are said there
+    if one.key.endswith(PRESET) and any(key.startswith(one.key.removesuffix(PRESET)) for key in side.told):
+        return None  # numbers of its own
     symbol = next((each.symbol for each in FIELDS if each.key == one.key), "")
     known = side.scenario.known.get(symbol)
     if known is None or known.value is None or None not in (one.before, one.after) or one.key in AIMS:

@@ -548,3 +548,17 @@ def test_a_page_with_long_verdicts_lists_fewer_differences(
     assert plan("init", "--yes", "-G", "7", "-M", "9", "--output", "second.toml")[0] == 0
     _, page, _ = plan("compare", "first.toml", "second.toml")
     assert len(page.splitlines()) <= 25 and "--explain differences" in page
+
+
+def test_a_preset_stands_against_the_other_sides_numbers_and_not_against_the_default(tmp_path: Path) -> None:
+    """Without its preset a link was that of the default, with a sharing nobody gave: "alone -> best by case"."""
+    fleet = "[fleet]\ngroups = 12\nclients_per_group = 25\n[plan]\nobjective = 'time'\n[network.client_link]\n"
+    own = "up = '20Mbit/s'\ndown = '100Mbit/s'\nlatency = '20ms'\nsharing = 'per-client'\nhop = 'relayed'\n"
+    for name, link in (("a", "preset = '4g'\n"), ("b", own)):
+        (tmp_path / f"{name}.toml").write_text(f"{fleet}{link}")
+    found = planner.compare(*(str(tmp_path / f"{name}.toml") for name in "ab"))
+    assert [side["verdict"]["best"] for side in found.compare["sides"]] == [["star-star"]] * 2
+    row = found.row("network.client_link.preset")
+    assert not row.turns and tuple(row.best) == ("star-star",)
+    page = " ".join(str(found).split())
+    assert "would change it" not in page and "broadband" not in page
