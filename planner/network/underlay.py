@@ -15,7 +15,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ from planner.scenario.units import parse_duration
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 FEW = 256  # places of a network that keeps what is between all of them as tables
-KEPT = 4096  # servers with their children
+KEPT = 4096  # servers with their children, of a network
 
 EARTH = 6371.0088  # mean radius [km]
 MAX_PLACES = 20_000
@@ -148,6 +148,7 @@ class Linked(Underlay):
     stored: bool = False
     # shortest paths from the places that were asked about
     _trees: dict[int, tuple[Floats, Floats, Indices]] = field(init=False, default_factory=dict)
+    _crowds: dict[tuple[int, tuple[int, ...], bool], Hops] = field(init=False, default_factory=dict)  # asked about
 
     def between(self, rows: Indices, columns: Indices) -> Hops:
         """Shortest paths."""
@@ -170,12 +171,19 @@ class Linked(Underlay):
         n = len(self.places)
         return np.zeros((n, n)), np.zeros((n, n)), np.zeros(n, dtype=np.bool_)
 
-    @lru_cache(maxsize=KEPT)  # noqa: B019 - there are few networks, which last as long as their question
     def crowded(self, server: int, children: tuple[int, ...], down: bool) -> Hops:
         """Transfers to or from children at the same time, each link shared equally until its last one is done.
 
         Of shape (children,), where no place on the way stores the whole model.
         """
+        key = server, children, down
+        if key not in self._crowds:
+            if len(self._crowds) == KEPT:
+                self._crowds.clear()
+            self._crowds[key] = self._crowd(*key)
+        return self._crowds[key]
+
+    def _crowd(self, server: int, children: tuple[int, ...], down: bool) -> Hops:
         ways = [self.links_between(server, c) if down else self.links_between(c, server) for c in children]
         busy = np.bincount([x for way in ways for x in way] or [0], minlength=len(self.bandwidth)) / self.bandwidth
         slowest = np.array([max((busy[x] for x in way), default=0.0) for way in ways])

@@ -449,7 +449,7 @@ def _best(question: Question, common: _Common) -> Best:
     if kept is apart and verdict in ("worth it", "race first", "cannot tell") and low > needed:
         at_most = cloud_rounds(apart.local_steps / high, apart.round_steps) * needed  # in rounds of HFL
         verdict = "not worth it" if at_most >= apart.rounds else "cannot tell"
-        reasons.append("That gain is lost in whole rounds: HFL takes too few to this target. Give a lower --target.")
+        reasons.append("That gain is lost in whole rounds: HFL takes too few to this target. Give a farther one.")
     return Best(objective, found, weighed, kept, dropped, gain, of.break_even, probability, verdict, tuple(reasons))
 
 
