@@ -640,9 +640,6 @@ def _network(written: Written, known: Table, warnings: list[str]) -> Network:
     return Network(tuple(links[name] for name in link_names(depth)))
 
 
-LEAST = 1e3  # so many bytes are no model
-
-
 def _model_size(written: Written) -> Known:
     """The bytes of one transfer: given, else of the model of a pilot or a profile, else assumed."""
     pilot, form = written.get("problem.pilot"), written.get("problem.heterogeneity")
@@ -652,12 +649,6 @@ def _model_size(written: Written) -> Known:
     elif form is not None and form.measured is not None:
         own, whose = form.measured.parameters, form.text
     size = written.get("model.size")
-    if str(getattr(size, "reading", "")).endswith(" B") and float(size) < LEAST:
-        raise ScenarioError(
-            f"{written.name('model.size')}: {float(size):g}B are {float(size):g} bytes, or billions of parameters? "
-            f"Write {float(size):g}Bparameters, or {float(size) / 1e3:g}kB.",
-            code="E023",
-        )
     if own is not None:
         return Known.of(size, 4.0 * own, f"32-bit floats of the model of {whose}", origin="derived", unit="bytes")
     return Known.of(size, 44.7e6, "ResNet-18 in 32-bit floats, 11.2 million parameters", unit="bytes")

@@ -678,12 +678,3 @@ def test_a_tier_is_set_by_its_number_beside_sizes(tiers: str) -> None:
             load(None, beside | {"fleet.group_rounds": ("-P", "4/2/1")})
     with pytest.raises(ScenarioError, match=r"or give their sizes with --tiers 4/5/20"):
         load(None, {"fleet.groups": ("-G", "4"), "fleet.clients_per_group": ("-M", "5")} | options)
-
-
-def test_a_size_that_may_be_billions_is_asked_about(capsys, monkeypatch) -> None:
-    """Seven bytes were taken, with a confidence."""
-    fleet = ("recommend", "-G", "3", "-M", "4", "--set", "plan.draws=0")
-    code, _, err = run(*fleet, "--model-size", "7B", capsys=capsys, monkeypatch=monkeypatch)
-    assert code == 2 and "--model-size: 7B are 7 bytes, or billions of parameters" in err
-    assert "Write 7Bparameters, or 0.007kB." in err
-    assert run(*fleet, "--model-size", "0.007kB", capsys=capsys, monkeypatch=monkeypatch)[0] == 0
