@@ -210,10 +210,10 @@ def beside_tiers(first: Side, second: Side) -> list[str]:
 def _with(first: Side, second: Side, keys: Collection[str]) -> tuple[Verdict | None, str]:
     """The verdict of the first scenario with some keys as the second has them; None, and why, where it has none."""
     keys = {*keys, *(beside_tiers(first, second) if TIERS in keys else ())}
-    # a preset that one side has alone stands against the other's own numbers of that link, not against the default
-    alone = [key for key in keys if key.endswith(PRESET) and (key in first.told) != (key in second.told)]
-    links = tuple(key.removesuffix(PRESET) for key in alone)
-    keys |= {key for key in (*first.told, *second.told) if key.startswith(links)}
+    # a preset that one side has alone stands against what the other alone says of that link, not against the default
+    alone = first.told.keys() ^ second.told.keys()
+    links = tuple(key.removesuffix(PRESET) for key in keys & alone if key.endswith(PRESET))
+    keys |= {key for key in alone if key.startswith(links)}
     told = {key: value for key, value in first.told.items() if key not in keys}
     told |= {key: second.told[key] for key in keys if key in second.told}
     try:

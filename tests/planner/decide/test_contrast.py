@@ -562,3 +562,14 @@ def test_a_preset_stands_against_the_other_sides_numbers_and_not_against_the_def
     assert not row.turns and tuple(row.best) == ("star-star",)
     page = " ".join(str(found).split())
     assert "would change it" not in page and "broadband" not in page
+
+
+def test_a_preset_leaves_apart_what_both_sides_say_of_its_link(tmp_path: Path) -> None:
+    """Link sharing differs beside it, and turns the verdict: the preset alone does not."""
+    fleet = "[fleet]\ngroups = 12\nclients_per_group = 25\n[plan]\nobjective = 'time'\n[network.client_link]\n"
+    own = "up = '20Mbit/s'\ndown = '100Mbit/s'\nlatency = '20ms'\nsharing = 'per-server'\nhop = 'relayed'\n"
+    for name, link in (("a", "preset = '4g'\nsharing = 'per-client'\n"), ("b", own)):
+        (tmp_path / f"{name}.toml").write_text(f"{fleet}{link}")
+    found = planner.compare(*(str(tmp_path / f"{name}.toml") for name in "ab"))
+    assert not found.row("network.client_link.preset").turns
+    assert found.row("network.client_link.sharing").turns
