@@ -631,7 +631,7 @@ def _network(written: Written, known: Table, warnings: list[str]) -> Network:
         note = f"not asked: {written.listed.source} has every link"
         for name in [one for one in known if one.startswith("client_link")]:
             known[name] = replace(known[name], origin="given", note=note)
-    known["model_size"] = _model_size(written)
+    known["model_size"] = _model_size(written, warnings)
     if depth == 2:
         tiers: Any = known["tiers"].value
         if tiers == 1 and any(key.startswith("network.server_link.") for key in written.values):
@@ -640,7 +640,10 @@ def _network(written: Written, known: Table, warnings: list[str]) -> Network:
     return Network(tuple(links[name] for name in link_names(depth)))
 
 
-def _model_size(written: Written) -> Known:
+FEW_BYTES = 1e3  # so many are no model of anyone who did not race or measure it
+
+
+def _model_size(written: Written, warnings: list[str]) -> Known:
     """The bytes of one transfer: given, else of the model of a pilot or a profile, else assumed."""
     pilot, form = written.get("problem.pilot"), written.get("problem.heterogeneity")
     own, whose = None, ""
@@ -649,6 +652,8 @@ def _model_size(written: Written) -> Known:
     elif form is not None and form.measured is not None:
         own, whose = form.measured.parameters, form.text
     size = written.get("model.size")
+    if own is None and size is not None and size < FEW_BYTES:
+        warnings.append(f"The model has {size:g} bytes; {size:g} billion parameters are {size:g}Bparameters.")
     if own is not None:
         return Known.of(size, 4.0 * own, f"32-bit floats of the model of {whose}", origin="derived", unit="bytes")
     return Known.of(size, 44.7e6, "ResNet-18 in 32-bit floats, 11.2 million parameters", unit="bytes")

@@ -18,7 +18,7 @@ from hflbounds.export import Statement, Style, formats, render, suffixes, takes
 from hflbounds.export.json import describe
 from hflbounds.finding import alike, is_without_convexity, nearest, search
 from hflbounds.typeset import markup, wording
-from hflbounds.typeset.statement import CONSTANTS, Value, said_status, words
+from hflbounds.typeset.statement import CONSTANTS, STATUS, Value, said_status, words
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.listings import Listing, listing
 from planner.io.wording import counted, join_with_limit, shortened
@@ -26,7 +26,7 @@ from planner.report.answers import bound_options as options
 from planner.report.answers import bound_tree
 from planner.report.answers.bound_options import formula, plain, said
 from planner.report.document import COLUMNS, Block, Column, Facts, Section, Sentences, Table, numeric
-from planner.report.page import brief
+from planner.report.page import ROWS, brief
 
 BOUNDED = 70  # letters of what is bounded, on a page
 WHERE, PARTS = 3, 80  # parts of a formula on a page, and their letters
@@ -34,7 +34,10 @@ CONDITIONS = 100  # letters of all conditions on a page
 LETTERS = 5  # of quantities on a page
 QUANTITY = 24  # letters of a bounded quantity in a list
 ALIKE = 2  # families of bounds with other constants that are named
+QUANTITIES = 3  # bounded quantities that are named where they are no column
 FILTERS = "--search, --paper, --status, --metric"
+FIRST = "hflbounds.exact"  # a family to begin with
+ID = 34  # letters of an id beside which a line has room for a bounded quantity
 
 
 def listed(asked: str, paper: str | None, status: str | None, metric: str | None) -> Listing:
@@ -62,13 +65,26 @@ def listed(asked: str, paper: str | None, status: str | None, metric: str | None
         }
         for b in found
     ]
-    table = Table(tuple(map(Column, ("id", "status", "constants", "bounded quantity"))), tuple(rows))
+    whole = Table(tuple(map(Column, ("id", "status", "constants", "bounded quantity"))), tuple(rows))
+    quantities, facts, short = Counter(row[3] for row in rows), [], None
+    if len(quantities) == 1 or max(len(b.id) for b in found[:ROWS]) > ID:
+        short = Table(whole.columns[:3], tuple(row[:3] for row in rows))
+        most = [f"{one} ({times:,})" for one, times in quantities.most_common()]
+        facts = [("Bounded", join_with_limit(most, QUANTITIES))]
     titles = Section.said("titles", "Titles", (f"{b.id}: {said(b.title)}" for b in found))
-    first = " For a fleet, begin with --search hflbounds.exact: explicit constants, all four topologies."
-    verdict = f"{len(found)} of {len(bounds)} bounds.{first * (len(found) == len(bounds))}"
+    verdict = f"{len(found)} of {len(bounds)} bounds"
+    exact = [b.id for b in found if b.id.startswith(f"{FIRST}.")]
+    if exact and not all(b.id.startswith(FIRST) for b in found):
+        begin = exact[0] if len(exact) == 1 else f"--search {FIRST}"
+        verdict += f". For a fleet, begin with {begin}: sums are exact, constants explicit"
+    meant = {b.status: STATUS[b.status].removeprefix(b.status).lstrip(":, ") for b in found[:ROWS]}
+    facts.append(("Status", "; ".join(f"{one}: {text}" for one, text in meant.items())))
+    if any(b.constants == "hidden" for b in found[:ROWS]):
+        facts.append(("Constants", f"hidden: {CONSTANTS['hidden']}"))
     following = ("hfl-plan bounds show ID", "... --search WORDS")
-    answer = listing("bounds-list", verdict, {"of": len(bounds)}, entries, next=following)
-    return brief(answer, table, sections=[titles], kind="Bounds")
+    answer = listing("bounds-list", f"{verdict}.", {"of": len(bounds)}, entries, next=following)
+    whole_too = whole if short and len(quantities) > 1 else None
+    return brief(answer, short or whole, whole=whole_too, facts=facts, sections=[titles], kind="Bounds")
 
 
 # ---------------------------------------------------------------- show

@@ -73,6 +73,19 @@ def test_a_list_of_all_bounds_says_where_to_begin(plan) -> None:
     assert "begin" not in plan("list", *words)[1]
 
 
+@pytest.mark.parametrize("words", ["ring-star", "star-star", "hflbounds.sharp", "lower"])
+def test_a_list_fits_a_page_and_says_what_its_words_mean(plan, words: str) -> None:
+    """Long ids put a row on two lines, 38 bounds of Ring-Star had none to begin with, *own* was not explained."""
+    page = plan("list", "--search", words)[1]
+    assert len(page.splitlines()) <= 25 and max(map(len, page.splitlines())) <= 80
+    rows = [line.split() for line in page.splitlines() if re.match(r"  [a-z][a-z0-9]*\.", line)]
+    status = " ".join(page.partition("\nStatus")[2].partition("\nNext")[0].split())
+    assert rows and all(f"{row[1]}: " in status for row in rows)
+    assert ("hidden: " in status) == any(row[2] == "hidden" for row in rows)
+    if words == "ring-star":
+        assert "begin with hflbounds.exact.ring-star:" in " ".join(page.split())
+
+
 @pytest.mark.parametrize(
     ("words", "fits"),
     [

@@ -678,3 +678,11 @@ def test_a_tier_is_set_by_its_number_beside_sizes(tiers: str) -> None:
             load(None, beside | {"fleet.group_rounds": ("-P", "4/2/1")})
     with pytest.raises(ScenarioError, match=r"or give their sizes with --tiers 4/5/20"):
         load(None, {"fleet.groups": ("-G", "4"), "fleet.clients_per_group": ("-M", "5")} | options)
+
+
+@pytest.mark.parametrize(("size", "told"), [("7B", True), ("7Bparameters", False), ("2kB", False)])
+def test_a_size_of_few_bytes_is_pointed_out(size: str, told: bool, capsys, monkeypatch) -> None:
+    """Seven bytes were taken for seven billion parameters, without a word."""
+    fleet = ("recommend", "-G", "3", "-M", "4", "--set", "plan.draws=0", "--model-size", size)
+    code, out, _ = run(*fleet, capsys=capsys, monkeypatch=monkeypatch)
+    assert code == 0 and ("7 billion parameters are 7Bparameters" in " ".join(out.split())) == told
