@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 from planner.io.parts import Part, field
 from planner.io.wording import percent, times
 
+OFF = 1.25  # times the rounds predicted that half of measured runs took: from there on it is said
 WIDE = 5  # from a tenth to nine tenths: numbers of rounds that say little
 
 
@@ -65,7 +68,8 @@ class ScaleOnRecord(Part):
         own, best = (self.low, self.high), (self.best_low, self.best_high)
         these, known = (f"{times(low)} to {'over 3x' if high is None else times(high)}" for low, high in (own, best))
         shown = "marked ~" if self.mixed else "shown"
-        said = f"80 % of measured runs took {these} the rounds {shown}{so}"
+        half = f" (median {times(self.median)})" if abs(math.log(self.median)) > math.log(OFF) else ""
+        said = f"80 % of measured runs took {these} the rounds {shown}{half}{so}"
         if self.beyond:
             return f"{said}, and none differed so much"
         return said if own == best else f"{said}; with a profile {known}"

@@ -204,8 +204,8 @@ def _verdict(found: Answer) -> Verdict:
     every, once = "", _every(found) or {"verdict": ""}
     if once["verdict"]:
         takes = f"{times(once['ratio'])} the {aim}{' by the bound' * (once['error'] is None)}"
-        then = "a toss-up with overlap, but it needs none" if once["verdict"] == "toss-up" else "overlap loses then"
-        every = f"Try HFL with Ge = 1 edge round first: {takes}; {then}. At Ge = {found.question.task.Ge}: "
+        then = "a toss-up with overlap" if once["verdict"] == "toss-up" else "overlap loses then"
+        every = f"Try HFL with Ge = 1 first: {takes}; {then}. At Ge = {found.question.task.Ge}: "
     text, also = (f"for {one.objective} ({times(_ratio(found, one))}{one.without})" for one in (best, found.also))
     text = both(best.verdict, text, found.also.verdict, also)
     predicted = "race first" in (best.verdict, found.also.verdict)
@@ -256,7 +256,7 @@ def document(answer: Overlap) -> Document:
     needed = answer.overlap["break_even"]["objective"]
     expected, low, high = (f"{gain[end]:.3g}" for end in ("expected", "low", "high"))
     measured = answer.overlap.get("measured")
-    by = f"predicted {expected}x (95 % over seeds alone: " if measured is None else f"measured {expected}x (80 %: "
+    by = f"predicted {expected}x (95 %, seeds alone: " if measured is None else f"measured {expected}x (80 %: "
     said = f"{needed:.3g}x fewer rounds, by {answer.objective}; {by}{low} to {high})"
     share = gain["p_above_break_even"]
     if share is not None and UNSURE < share < 1 - UNSURE:

@@ -612,8 +612,8 @@ def test_the_links_to_keep_have_the_verdict_of_the_whole_coverage(
     if every is not None:
         error = whole["overlap"]["every"]["error"]
         assert every < min(1, error * min(taken.values()))
-        first = f"Try HFL with Ge = 1 edge round first: {every:.2g}x the {objective}; overlap loses then. "
-        open_ = f"Try HFL with Ge = 1 edge round first: {every:.2g}x the {objective}; a toss-up with overlap, "
+        first = f"Try HFL with Ge = 1 first: {every:.2g}x the {objective}; overlap loses then. "
+        open_ = f"Try HFL with Ge = 1 first: {every:.2g}x the {objective}; a toss-up with overlap. "
         first = first if every * error < min(taken.values()) else open_
         assert said.startswith(first)
         said = said.removeprefix(first)
@@ -682,8 +682,8 @@ def test_hfl_that_goes_to_the_cloud_every_time_takes_the_rounds_that_recommend_h
     assert said["ratio"] == pytest.approx(own / hfl) and said["verdict"] == "toss-up"
     assert own / said["error"] < hhfl < own * said["error"]
     assert said["break_even"] == pytest.approx(said["rounds"] * hhfl / own)
-    text = f"Try HFL with Ge = 1 edge round first: {own / hfl:.2g}x the airtime; a toss-up with overlap, but it needs "
-    text += "none. At Ge = 5: predicted"
+    text = f"Try HFL with Ge = 1 first: {own / hfl:.2g}x the airtime; a toss-up with overlap. "
+    text += "At Ge = 5: predicted"
     assert asked["verdict"]["text"].startswith(text)
     page = " ".join(plan("overlap", "ring:4,10,3", *words, "--rounds", "400", "--explain", "verdict")[1].split())
     assert "the cloud rounds of HFL, as spectrum predicts of Star-Star with P = 1 and P = 5 (error 1.5x)." in page
@@ -709,7 +709,7 @@ def test_a_file_whose_predictor_knows_no_loss_leaves_one_edge_round_to_the_bound
     assert every["rounds"]["value"] == rounds
     ratio = every["airtime_seconds"]["value"] / asked["rows"][0]["airtime_seconds"]["value"]
     assert (
-        f"Try HFL with Ge = 1 edge round first: {ratio:.2g}x the airtime by the bound; overlap loses then."
+        f"Try HFL with Ge = 1 first: {ratio:.2g}x the airtime by the bound; overlap loses then."
         in asked["verdict"]["text"]
     )
     said = asked["overlap"]["every"]
@@ -1130,7 +1130,7 @@ def test_a_toss_up_with_a_gain_above_the_break_even_says_that_what_is_assumed_de
     code, out, _ = plan("overlap", "examples/coverage57.csv")
     said = " ".join(out.split())
     assert code == 0
-    assert "a toss-up with overlap, but it needs none. At Ge = 5: toss-up for airtime" in said
+    assert "a toss-up with overlap. At Ge = 5: toss-up for airtime" in said
     share = json.loads(plan("overlap", "examples/coverage57.csv", "--json")[1])["overlap"]["gain"]["p_above_break_even"]
     assert f"above it in {100 * share:.0f} % of drawn assumptions" in said
     assert "80 % interval" not in said  # its interval is one of 95 %

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import planner
-from planner.io.wording import duration
+from planner.io.wording import duration, times
 from planner.predict.evidence import predictor_record, table
 from planner.predict.evidence.orderings import on_real_data
 from planner.predict.predictors.spectrum import GAINED
@@ -168,9 +168,9 @@ def test_rounds_to_a_given_loss_say_how_far_off_such_were_and_others_say_nothing
         best = row if told == "decay" else rows["decay", math.inf]
         assert (found.best_low, found.best_high) == (float(best["low"]), float(best["high"]))
         said = {12: "0.78x to 4.4x", 3: "1.5x to 6x", math.inf: "0.6x to 3.5x"}[until]
-        assert (
-            f"Rounds    80 % of measured runs took {said} the rounds shown" in str(answer.explain()) or told != "decay"
-        )
+        median = f"the rounds shown (median {times(float(row['median']))})"
+        assert f"Rounds    80 % of measured runs took {said} the rounds shown" in str(answer) or told != "decay"
+        assert median in " ".join(str(answer).split())
         first = answer.ranking[0]
         ends = [duration(first.time_seconds * float(row[name])) for name in ("low", "high")]
         assert f"so {first.title} {' to '.join(ends)}" in " ".join(str(answer).split())
@@ -198,10 +198,10 @@ def test_deviations_beyond_every_run_have_no_confidence_and_weak_evidence() -> N
     rows = table("record_loss_images.csv")
     most = {name: max(float(row[name]) / float(row["sigma"]) for row in rows) for name in ("zeta", "delta")}
     for name, whose in (("zeta", "clients of a group"), ("delta", "groups")):
-        for times, beyond in ((1.45, False), (1.55, True)):
-            own = {"zeta": 0.5, "delta": 0.5} | {name: 1.9 * times * most[name]}
+        for far, beyond in ((1.45, False), (1.55, True)):
+            own = {"zeta": 0.5, "delta": 0.5} | {name: 1.9 * far * most[name]}
             found = planner.recommend(**given, heterogeneity="zeta={zeta},delta={delta}".format(**own))
-            said = f"no measured run had {whose} that differ so much: {name}/sigma is {times * most[name]:.2g}, "
+            said = f"no measured run had {whose} that differ so much: {name}/sigma is {far * most[name]:.2g}, "
             assert (f"{said}{most[name]:.2g} at most there" in " ".join(one.weak for one in found.evidence)) == beyond
             assert ("and none differed so much" in found.recommend.scale.in_words()) == beyond
             if beyond:
