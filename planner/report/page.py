@@ -163,8 +163,11 @@ def told(answer: Told, table: Table | Sequence[Block], *, kind: str, **parts: An
 
 PROVENANCE = "provenance"  # where every value comes from, assumptions included
 WARNINGS = "warnings"  # a section of every answer, also of one that has none
-LINES = {"assumptions": PROVENANCE, "assumed": PROVENANCE, "evidence": "record", "changes": "break-even"}
-"""Sections by what lines of a page are called that send there."""
+LINES = {
+    **dict.fromkeys(("assumptions", "assumed"), PROVENANCE),
+    **{"evidence": "record", "changes": "break-even", "confidence": "uncertainty"},
+}
+"""Sections by the words of a page that send there."""
 EMPTY = (Sentences(""), Sentences("", "dim"), Sentences("", "bold"), Facts(()))
 
 

@@ -310,6 +310,14 @@ def test_what_the_line_assumed_sends_to_is_found_by_its_name(plan, words: list[s
         assert out == plan(*words, "--explain", "provenance")[1]
 
 
+def test_the_confidence_of_a_verdict_is_explained_by_its_name(plan) -> None:
+    """The word stands in the verdict, and its section is called by another."""
+    words = ("recommend", "-G", "10", "-M", "10", "-H", "inter", "--link-sharing", "per-client")
+    stated = re.search(r"Confidence\s+(\d+) %", plan(*words)[1])[1]
+    told = " ".join(plan(*words, "--explain", "confidence")[1].split())
+    assert f"Star-Star is within 2 % of the best with probability {stated} %" in told
+
+
 def test_no_answer_is_exit_1_with_the_reason(plan) -> None:
     code, out, err = plan(*BASE, "--target", "1e-9", "--rounds", "100")
     assert (code, out) == (1, "")
