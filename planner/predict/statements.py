@@ -72,7 +72,8 @@ class ScaleOnRecord(Part):
         said = f"80 % of measured runs took {these} the rounds {shown}{half}{so}"
         if self.beyond:
             return f"{said}, and none differed so much"
-        return said if own == best else f"{said}; with a profile {known}"
+        narrower = (self.best_high or math.inf) / self.best_low < (self.high or math.inf) / self.low
+        return f"{said}; a profile narrows that to {known}" if narrower else said
 
 
 class StepsOnRecord(Part):

@@ -406,7 +406,7 @@ def change_in(answer: Answer, one: Sensitivity) -> str:
         own, known = answer.words(name), answer.scenario.get(name)
         if known is not None and known.origin == "derived" and isinstance(known.value, int | float):  # on no page
             return f"{own} (now {format_amount(float(f'{known.value:.3g}'), known.unit)})"
-        return f"{'both rates of ' * (len(rates) > 1)}{own}"
+        return own
 
     return unserved_in(answer, change(one, titles, first.best, words), one.parameter, one.break_even)
 

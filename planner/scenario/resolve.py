@@ -74,7 +74,7 @@ def load(file: Path | None = None, options: Spoken | None = None, *, sited: bool
     _take_clients_alone(table, name)
     other_sizes = not sited and "title" not in said and (_sized(said) or any(key in said for key in OF_TITLES))
     if other_sizes and isinstance(title := table.get("title"), str):
-        table["title"] = f"{title} (other sizes)"
+        table["title"] = f"{title} (sizes by options)"
     found = resolve(read_written(table, name))
     return replace(found, replaced=_kept(of_file, found))
 
@@ -90,9 +90,12 @@ def give_way(table: dict[str, Any], said: Spoken) -> None:
             if isinstance(tier, dict):
                 tier.pop("count", None)
     before = {key for key, _ in leaves(table)}
-    retargeted = DEFINES_ONE not in said and TARGETS & said.keys() and not TARGETS & before
-    if isinstance(problem := table.get("problem"), dict) and retargeted:  # beside a target rounds are a limit, and stay
-        problem.pop("rounds", None)
+    if isinstance(problem := table.get("problem"), dict) and (targets := TARGETS & said.keys()):
+        gone = TARGETS - targets
+        if not TARGETS & before:  # beside a target rounds are a limit, and stay
+            gone |= {DEFINES_ONE} - said.keys()
+        for key in gone:
+            problem.pop(key.removeprefix("problem."), None)
 
 
 def _sized(said: Spoken) -> bool:

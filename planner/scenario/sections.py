@@ -478,7 +478,7 @@ def _in_its_own_terms(written: Written, measured: FromFile | None) -> Known | No
         return Known.given(value)
     if metric == "accuracy" and pilot:
         return replace(Known.given(round(1 - value, 12)), note=f"a test accuracy of {value.reading}")
-    way = f"`hfl-plan pilot HOOK.py --metric {metric} -o pilot.json` and --pilot pilot.json"
+    way = f"`hfl-plan pilot HOOK.py --metric {metric} -o pilot.json`, with K, P and order of here, and --pilot pilot.json"
     if metric == "loss":
         raise ScenarioError(
             f"{name}: nothing here says how far above the least a loss of {value:g} is. Give {way}, a profile of "
@@ -509,7 +509,7 @@ def _target(written: Written, measured: FromFile | None, known: Table) -> float 
         said = f"{float(target[:-1]):g}%"
         raise ScenarioError(
             f"{written.name('problem.target')}: {said} is a share of the loss at the start, and the pilot is by "
-            f"accuracy. Give --target-accuracy {said}, if that is meant.",
+            "accuracy. Give --target-accuracy, which takes its place.",
             code="E002",
         )
     share = float(target[:-1]) / 100

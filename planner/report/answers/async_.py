@@ -104,7 +104,7 @@ def _evidence(found: Answer, claims: Sequence[Evidence]) -> tuple[Evidence, ...]
     [held] = verdicts("hga-repaired")
     weak = (
         f"the bound held in {held.holds} of {held.holds + held.fails + held.open} settings of {BOUNDED} regions; no "
-        "run judged its times"
+        "run judged the bound's times"
     )
     if found.regions > RUN:
         weak += f", and none had {found.regions} regions, {RUN} at most"

@@ -21,7 +21,7 @@ from hflbounds.typeset import markup, wording
 from hflbounds.typeset.statement import CONSTANTS, STATUS, Value, said_status, words
 from planner.errors import NoAnswerError, ScenarioError
 from planner.io.listings import Listing, listing
-from planner.io.wording import counted, join_with_limit, shortened
+from planner.io.wording import counted, join, join_with_limit, shortened
 from planner.report.answers import bound_options as options
 from planner.report.answers import bound_tree
 from planner.report.answers.bound_options import formula, plain, said
@@ -35,8 +35,9 @@ LETTERS = 5  # of quantities on a page
 QUANTITY = 24  # letters of a bounded quantity in a list
 ALIKE = 2  # families of bounds with other constants that are named
 QUANTITIES = 3  # bounded quantities that are named where they are no column
+KINDS = ("explicit", "hidden")  # of constants
 FILTERS = "--search, --paper, --status, --metric"
-FIRST = "hflbounds.exact"  # a family to begin with
+FIRST = {"hflbounds.exact": "numbers (exact sums)", "hflbounds.sharp": "a paper (a shorter formula)"}
 ID = 34  # letters of an id beside which a line has room for a bounded quantity
 
 
@@ -73,10 +74,13 @@ def listed(asked: str, paper: str | None, status: str | None, metric: str | None
         facts = [("Bounded", join_with_limit(most, QUANTITIES))]
     titles = Section.said("titles", "Titles", (f"{b.id}: {said(b.title)}" for b in found))
     verdict = f"{len(found)} of {len(bounds)} bounds"
-    exact = [b.id for b in found if b.id.startswith(f"{FIRST}.")]
-    if exact and not all(b.id.startswith(FIRST) for b in found):
-        begin = exact[0] if len(exact) == 1 else f"--search {FIRST}"
-        verdict += f". For a fleet, begin with {begin}: sums are exact, constants explicit"
+    begin = []
+    for family, whom in FIRST.items():
+        ids = [b.id for b in found if b.id.startswith(f"{family}.")]
+        if ids and not all(b.id.startswith(family) for b in found):
+            begin.append(f"{ids[0] if len(ids) == 1 else f'--search {family}'} for {whom}")
+    if begin:
+        verdict += f". Begin with {join(begin)}"
     meant = {b.status: STATUS[b.status].removeprefix(b.status).lstrip(":, ") for b in found[:ROWS]}
     facts.append(("Status", "; ".join(f"{one}: {text}" for one, text in meant.items())))
     if any(b.constants == "hidden" for b in found[:ROWS]):
@@ -186,7 +190,7 @@ def _page(statement: Statement, own: Any, rows: Any, tuned: Mapping[str, Any] | 
     ]
     graves = Counter(e.gravity for e, *_ in statement.errata())
     all_of_them = f"; a value needs {len(lacking)} of them" if value is None and len(lacking) > options.FEW else ""
-    nonconvex = ["not convexity"] * is_without_convexity(bound)
+    needed = ", ".join(one.losses or one.id for one in bound.assumes)
     errata = ", ".join(f"{gravity} {count}" for gravity, count in graves.items())
     step = "Step" if tuned is None or "eta_eff" in tuned else "Free"
     facts = [
@@ -196,7 +200,7 @@ def _page(statement: Statement, own: Any, rows: Any, tuned: Mapping[str, Any] | 
         ("Source", plain(letters.prose(str(bound.source)))),
         ("Status", f"{bound.kind}, {said_status(bound)}; {CONSTANTS[bound.constants]}"),
         ("Bounded", textwrap.shorten(plain(letters.bounded).partition(";")[0], BOUNDED, placeholder=" ...")),
-        ("Needs", ", ".join([*nonconvex, *(one.losses or one.id for one in bound.assumes)])),
+        ("Needs", needed + "; no convexity" * (bool(needed) and is_without_convexity(bound))),
         ("Also", _others(bound)),
         ("Errata", f"{errata}: --explain misprints" if errata else ""),
         ("Letters", f"{join_with_limit(list(bound.needs), LETTERS)}{all_of_them}: --explain letters"),
@@ -223,11 +227,10 @@ def _page(statement: Statement, own: Any, rows: Any, tuned: Mapping[str, Any] | 
 
 
 def _others(bound: Bound) -> str:
-    """Name the same guarantee with other constants: explicit ones for values, else as a paper prints it."""
-    explicit = bound.constants == "explicit"
-    found = [one.id.rpartition(".")[0] for one in alike(bound) if (one.constants == "explicit") != explicit]
-    what = "constants hidden" if explicit else "explicit constants"
-    return f"{what}: {join_with_limit(found, ALIKE)}" if found else ""
+    """Name the same guarantee with other constants: explicit ones for values, hidden ones as papers print them."""
+    others = sorted(alike(bound), key=lambda one: (one.status == "refuted", one.status != "own"))
+    found = {kind: [one.id.rpartition(".")[0] for one in others if one.constants == kind] for kind in KINDS}
+    return "; ".join(f"{kind} constants: {join_with_limit(ids, ALIKE)}" for kind, ids in found.items() if ids)
 
 
 def _terms(letters: Statement, amounts: Mapping[str, float]) -> list[Block]:

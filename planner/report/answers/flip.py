@@ -80,7 +80,7 @@ def _row(answer: Flips, row: Change, tossed: bool, most: int = 4) -> tuple[str, 
         beyond = f"toss-up, {beyond.removesuffix(' topologies')}"
     elif row.best_beyond[1:] and row.best_beyond[0] in answer.flip.first:
         beyond = f"toss-up with {one_of(row.best_beyond[1:], most)}"
-    elif row.best_beyond and answer.flip.first[1:] and not (row.alone or row.method == "setting"):
+    elif row.best_beyond and not (row.alone or row.method == "setting"):
         beyond += f" lead{'s' * (len(row.best_beyond) == 1)}"  # and may be in a toss-up there too
     at = _from(row, row.break_even)
     if (last := lasts_until(row, answer.flip.lines, answer.flip.first)) is not None:

@@ -67,10 +67,10 @@ def test_list_filters(plan, words: list[str], fits) -> None:
 def test_a_list_of_all_bounds_says_where_to_begin(plan) -> None:
     """It had the first fifteen of the catalogue, and none of them is what a fleet is ranked by."""
     first = " ".join(plan("list")[1].partition("  id")[0].split())
-    words = re.search(r"begin with (--search [a-z.]+):", first)[1].split()
+    words = re.search(r"Begin with (--search [a-z.]+) for numbers", first)[1].split()
     found = [row["id"] for row in json.loads(plan("list", *words, "--json")[1])["rows"]]
     assert "hflbounds.exact.star-star" in found and len(found) == 12  # four topologies; fixed, random, partial
-    assert "begin" not in plan("list", *words)[1]
+    assert "Begin" not in plan("list", *words)[1]
 
 
 @pytest.mark.parametrize("words", ["ring-star", "star-star", "hflbounds.sharp", "lower"])
@@ -83,7 +83,15 @@ def test_a_list_fits_a_page_and_says_what_its_words_mean(plan, words: str) -> No
     assert rows and all(f"{row[1]}: " in status for row in rows)
     assert ("hidden: " in status) == any(row[2] == "hidden" for row in rows)
     if words == "ring-star":
-        assert "begin with hflbounds.exact.ring-star:" in " ".join(page.split())
+        begin = "Begin with hflbounds.exact.ring-star for numbers (exact sums) and hflbounds.sharp.ring-star for a paper"
+        assert begin in " ".join(page.split())
+
+
+def test_what_a_bound_does_not_need_is_said_apart(plan) -> None:
+    """`Needs not convexity, smooth losses` read as if neither was needed."""
+    page = " ".join(plan("show", "hflbounds.sharp.ring-star")[1].split())
+    assert "Needs smooth losses, noise" in page and "fixed order; no convexity" in page
+    assert "explicit constants: hflbounds.exact" in page
 
 
 @pytest.mark.parametrize(

@@ -521,7 +521,7 @@ def test_a_title_says_that_options_replaced_the_sizes_of_its_file(tmp_path: Path
     file = tmp_path / "a.toml"
     file.write_text('title = "12 phones"\n[fleet]\ngroups = 3\nclients_per_group = 4\n')
     titles = [load(file, said).title for said in ({}, {"fleet.groups": ("--groups", 5)}, {"plan.seed": ("--seed", 1)})]
-    assert titles == ["12 phones", "12 phones (other sizes)", "12 phones"]
+    assert titles == ["12 phones", "12 phones (sizes by options)", "12 phones"]
 
 
 @pytest.mark.parametrize(
@@ -534,3 +534,17 @@ def test_a_title_says_that_options_replaced_the_sizes_of_its_file(tmp_path: Path
 def test_what_three_tiers_refuse_names_what_they_take(plan, words: str, way: str) -> None:
     code, _, err = plan(*words.split())
     assert code == 2 and way in " ".join(err.split())
+
+
+@pytest.mark.parametrize("key", ["target_loss", "target_accuracy"])
+def test_a_target_of_an_option_takes_the_place_of_the_files(key: str, tmp_path: Path) -> None:
+    """Both were counted, and nothing but an editor helped; two options are two targets still."""
+    file = tmp_path / "a.toml"
+    file.write_text("[fleet]\ngroups = 3\nclients_per_group = 4\n[problem]\ntarget = '2%'\nrounds = 90\n")
+    own = {f"problem.{key}": (f"--{key}", "0.5")}
+    with pytest.raises(ScenarioError, match="nothing"):  # as no pilot says what it is: it is read, and alone
+        load(file, own)
+    with pytest.raises(ScenarioError, match="is a target too"):
+        load(file, own | {"problem.target": ("--target", "2%")})
+    found = load(file, {"problem.target": ("--target", "0.25")})
+    assert (found.known["target"].value, found.known["R"].value) == (0.25, 90)  # a limit stays
