@@ -361,13 +361,13 @@ def test_tau_over_scenarios_is_scipys_mean() -> None:
 
 
 def test_tau_over_scenarios_covers_the_truth() -> None:
-    """Orders that agree with probability 3/4 a pair of two items: tau is 1/2 in the mean; 40 experiments."""
+    """Orders that agree with probability 3/4 a pair of two items: tau is 1/2 in the mean; 40 experiments of 30."""
     rng = np.random.default_rng(4)
     inside = 0
     for _ in range(40):
-        signs = np.where(rng.random(40) < 0.75, 1.0, -1.0)
+        signs = np.where(rng.random(30) < 0.75, 1.0, -1.0)
         seen = [np.exp(np.array([[0.0] * 3, [s] * 3])) for s in signs]
-        found = pooled_kendall([[0.0, 1.0]] * 40, seen, draws=200)
+        found = pooled_kendall([[0.0, 1.0]] * 30, seen, draws=100)
         inside += found.low <= 0.5 <= found.high
     assert inside >= 33  # 95 % is 38; a binomial of 40 is below 33 once in a thousand
 

@@ -166,7 +166,7 @@ def test_draws_are_without_repetition_and_everyone_is_as_likely_at_every_place()
 def test_noise_has_the_deviation_that_was_asked_for(topology: Any) -> None:
     """After one round of four clients on quadratics: a mean of draws in stars, a geometric sum of them in rings."""
     sigma, rate = 3.0, 0.8
-    made = ensemble("quadratic", G=2, M=2, A=0.5, sigma=sigma, problems=3000, seed=5)
+    made = ensemble("quadratic", G=2, M=2, A=0.5, sigma=sigma, problems=1500, seed=5)
     found = squared_gradients(made, two_tier(topology, G=2, M=2), np.array([rate]), 1)[1, 0].mean()
     top, low = topology.split("-")
     eta = rate / ((2 if top == "ring" else 1) * (2 if low == "ring" else 1))

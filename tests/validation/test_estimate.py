@@ -94,17 +94,16 @@ class Exact:
     ("gradients", "settings"),
     [
         ("full", {"sigma": 0.5, "zeta": 0.8, "delta": 0.3}),
-        ("batches", {"sigma": 0.3, "zeta": 0.8, "delta": 0.8}),
-        ("full", {"sigma": 2.0, "zeta": 0.0, "delta": 0.0}),
+        ("batches", {"sigma": 0.15, "zeta": 0.8, "delta": 0.8}),  # sigma / sqrt(40) is 3 % of the two others
+        pytest.param("full", {"sigma": 2.0, "zeta": 0.0, "delta": 0.0}, marks=pytest.mark.slow),
     ],
 )
 def test_constants_are_within_5_percent_of_the_exact_ones_at_the_same_points(
     gradients: Any, settings: dict[str, float]
 ) -> None:
     losses = Exact(controlled(G=3, M=2, L=2.0, A=1.7, **settings, seed=5))
-    batches = 150 if gradients == "batches" else 40  # where they are of sigma alone
     found = estimate(
-        losses, rate=0.1, steps=28, local_steps=4, points=3, batches=batches, gradients=gradients, curved=6, seed=3
+        losses, rate=0.1, steps=28, local_steps=4, points=3, batches=40, gradients=gradients, curved=6, seed=3
     )
     path = losses.star_star(0.1, 28, 4, 3)
     assert [point.step for point in found.points] == [0, 8, 28]
@@ -144,7 +143,7 @@ class Whole(Exact):
 @pytest.mark.parametrize(
     ("gradients", "repetitions"),
     [
-        ("batches", 40),
+        ("batches", 24),
         pytest.param("batches", 400, marks=pytest.mark.slow),
         pytest.param("full", 400, marks=pytest.mark.slow),
     ],
@@ -173,12 +172,12 @@ def test_intervals_cover_at_their_stated_rate(gradients: Any, repetitions: int) 
 def test_intervals_of_deviations_that_are_zero_reach_zero() -> None:
     losses = Whole(controlled(G=2, M=2, sigma=1.0, dim=5, seed=1))
     hits = 0
-    for seed in range(30):
+    for seed in range(20):
         (point,) = estimate(
             losses, steps=0, batches=12, gradients="batches", curved=1, close=1.0, level=0.9, seed=seed
         ).points
         hits += point.zeta2.low == 0 and point.delta2.low == 0
-    assert hits >= binom.ppf(1e-3, 30, 0.8)  # two intervals of 90 %
+    assert hits >= binom.ppf(1e-3, 20, 0.8)  # two intervals of 90 %
 
 
 def digits(samples: int = 120) -> tuple[Any, Any]:
@@ -208,7 +207,7 @@ def test_power_iteration_agrees_with_a_dense_hessian(seed: int) -> None:
     assert seen.estimate <= truth * (1 + 1e-9) and truth <= seen.high <= 1.06 * seen.estimate
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_the_mean_loss_is_less_curved_than_the_most_curved_client_and_as_its_formula_says(seed: int) -> None:
     problem = controlled(dim=12, G=3, M=4, sigma=0.1, zeta=1.0, delta=1.0, seed=seed)
     x0 = torch.randn(12, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
@@ -294,7 +293,7 @@ def test_deviations_of_clients_with_samples_of_one_distribution_are_what_chance_
         order = np.random.default_rng(seed).permutation(1797)
         rows = [order[begin:end] for begin, end in pairwise(ends)]
         losses = partitioned(mlp(), [(i // 4, pixels[own], labels[own]) for i, own in enumerate(rows)], batch=8)
-        (point,) = estimate(Bare(losses), steps=0, batches=10, curved=1, close=1.0).points
+        (point,) = estimate(Bare(losses), steps=0, batches=4, curved=1, close=1.0).points
         delta2, zeta2 = losses.by_chance(point.sigma2.estimate)
         ratios.append((point.zeta2.estimate / zeta2, point.delta2.estimate / delta2))
     error = np.std(ratios, axis=0, ddof=1) / math.sqrt(len(ratios))
@@ -311,8 +310,8 @@ def test_a_mini_batch_has_the_client_s_loss_on_average_and_pieces_sum_to_it() ->
     whole = float(torch.nn.functional.cross_entropy(outputs, torch.tensor(labels)))
     assert float(sum(losses.pieces(0, x))) == pytest.approx(whole, rel=1e-9)
     dice = generator(0, 1)
-    drawn = [float(losses.batch(0, x, dice)) for _ in range(3000)]
-    assert np.mean(drawn) == pytest.approx(whole, abs=4 * np.std(drawn) / math.sqrt(3000))
+    drawn = [float(losses.batch(0, x, dice)) for _ in range(1000)]
+    assert np.mean(drawn) == pytest.approx(whole, abs=4 * np.std(drawn) / math.sqrt(1000))
 
 
 def test_a_run_is_the_same_twice_and_another_with_another_seed() -> None:
@@ -320,7 +319,9 @@ def test_a_run_is_the_same_twice_and_another_with_another_seed() -> None:
     clients = [(g, pixels[i::4], labels[i::4]) for i, g in enumerate("aabb")]
 
     def run(seed: int) -> Estimated:
-        return estimate(partitioned(mlp(), clients), steps=4, local_steps=2, points=2, batches=2, curved=1, seed=seed)
+        return estimate(
+            partitioned(mlp(), clients), steps=4, local_steps=2, points=2, batches=2, curved=1, close=0.5, seed=seed
+        )
 
     one = run(1)
     assert one == run(1)
@@ -409,15 +410,28 @@ SMALL = ("--steps", 4, "--local-steps", 2, "--points", 2, "--batches", 2, "--cur
 UNDRAWN = ("--set", "plan.draws=0")
 
 
-@pytest.mark.usefixtures("unflipped")
-def test_the_example_gives_a_profile_that_can_be_read(plan: Any, tmp_path: Path) -> None:
+EXAMPLES: dict[Path, dict[str, Any]] = {}
+
+
+@pytest.fixture
+def example(plan: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """The profile of the example, with a Gram matrix beside it, once in the file: tests leave both as they are."""
     pytest.importorskip("sklearn")
-    profile, gram = tmp_path / "profile.json", tmp_path / "gram.csv"
-    before = sorted(EXAMPLE.parent.rglob("*"))
-    code, out, err = plan("estimate", EXAMPLE, "--rate", 0.5, *SMALL, "--json", "-o", profile, "--gram", gram)
-    assert (code, err) == (0, f"hfl-plan: wrote {profile}\n")
-    document = json.loads(out)["estimate"]
-    assert json.loads(out)["schema"] == "hfl-plan/estimate/2"
+    if not EXAMPLES:
+        folder, before = tmp_path_factory.mktemp("example"), sorted(EXAMPLE.parent.rglob("*"))
+        profile, gram = folder / "profile.json", folder / "gram.csv"
+        code, out, err = plan("estimate", EXAMPLE, "--rate", 0.5, *SMALL, "--json", "-o", profile, "--gram", gram)
+        assert (code, err) == (0, f"hfl-plan: wrote {profile}\n")
+        assert sorted(EXAMPLE.parent.rglob("*")) == before  # no bytecode beside the hook
+        EXAMPLES[profile] = json.loads(out)
+    return next(iter(EXAMPLES.items()))
+
+
+@pytest.mark.usefixtures("unflipped")
+def test_the_example_gives_a_profile_that_can_be_read(plan: Any, example: tuple[Path, dict[str, Any]]) -> None:
+    profile, answer = example
+    document = answer["estimate"]
+    assert answer["schema"] == "hfl-plan/estimate/2"
     assert [point["step"] for point in document["points"]] == [0, 4]
     read = read_profile(profile)
     assert (read.groups, read.clients, read.labels, read.unit) == (4, 16, 10, "gradients")
@@ -437,17 +451,17 @@ def test_the_example_gives_a_profile_that_can_be_read(plan: Any, tmp_path: Path)
     assert read.ratio.low == pytest.approx(min(ratios), rel=1e-4)
     assert read.ratio.high == pytest.approx(max(ratios), rel=1e-4)
     assert "group 0" not in profile.read_text() and "gram" not in profile.read_text()
-    matrix = read_gram(gram, [str(label) for label in range(10)])
+    matrix = read_gram(profile.with_name("gram.csv"), [str(label) for label in range(10)])
     where = max(document["points"], key=lambda point: point["zeta"]["value"] ** 2 + point["delta"]["value"] ** 2)
     assert np.allclose(matrix, where["gram"])
-    assert sorted(EXAMPLE.parent.rglob("*")) == before  # no bytecode beside the hook
 
 
 @pytest.mark.usefixtures("unflipped")
-def test_the_next_command_runs_as_it_stands_and_sends_the_model_that_was_measured(plan: Any, tmp_path: Path) -> None:
+def test_the_next_command_runs_as_it_stands_and_sends_the_model_that_was_measured(
+    plan: Any, example: tuple[Path, dict[str, Any]], tmp_path: Path
+) -> None:
     """A transfer has 4 bytes for each parameter of the hook's model; a size that is given is kept."""
-    profile = tmp_path / "profile.json"
-    found = json.loads(plan("estimate", EXAMPLE, "--rate", 0.5, *SMALL, "--json", "-o", profile)[1])
+    profile, found = example
     (step,) = found["next"]
     assert step["argv"] == ["hfl-plan", "recommend", "--heterogeneity", str(profile)]
     code, out, _ = plan(*step["argv"][1:], *UNDRAWN, "--json")
@@ -456,8 +470,10 @@ def test_the_next_command_runs_as_it_stands_and_sends_the_model_that_was_measure
     assert size["origin"] == "derived" and str(profile) in size["source"]
     given = json.loads(plan(*step["argv"][1:], *UNDRAWN, "--model-size", "1MB", "--json")[1])["scenario"]["model_size"]
     assert (given["value"], given["origin"]) == (1e6, "given")
-    unwritten = json.loads(plan("estimate", EXAMPLE, "--rate", 0.5, *SMALL, "--json")[1])["next"]
-    assert unwritten[0]["argv"] == ["hfl-plan", "estimate", str(EXAMPLE), "--output", "profile.json"]
+    hook = tmp_path / "hook.py"
+    hook.write_text(HOOK)
+    unwritten = json.loads(plan("estimate", hook, "--rate", 0.1, *SMALL, "--json")[1])["next"]
+    assert unwritten[0]["argv"] == ["hfl-plan", "estimate", str(hook), "--output", "profile.json"]
 
 
 HOOK = """
@@ -653,7 +669,7 @@ def test_nothing_is_said_of_deviations_without_steps_of_clients_that_do_not_diff
 class Spread:
     """One loss for all, whose start has the same share of A in every curvature of a broad spectrum, or as its root."""
 
-    groups = (0, 0, 1, 1)
+    groups = (0, 1)
 
     def __init__(self, power: float) -> None:
         self.h = torch.logspace(-4, 0, 32, dtype=torch.float64)
@@ -673,6 +689,10 @@ class Spread:
 def test_the_loss_decays_as_the_power_of_curvatures_as_which_it_lies_in_them(power: float) -> None:
     found = descend(Spread(power), 1.0, steps=400, nonnegative=True)
     assert found.decay == pytest.approx(power, abs=1e-4) and found.fading is None
+
+
+def test_of_losses_that_may_be_negative_and_of_runs_that_diverge_no_decay_is_said() -> None:
+    power = 0.5
     assert descend(Spread(power), 1.0, steps=400).decay is None  # the least that the loss can be is not known
     assert descend(Spread(power), 0.1, steps=400, nonnegative=True) == Followed()  # diverges
 

@@ -102,7 +102,7 @@ class Tilted:
 @pytest.mark.parametrize("branch", [EQUAL, UNEQUAL, DEEPER])
 def test_every_tier_is_what_literal_means_of_means_say(branch: Branch) -> None:
     losses = Tilted(branch)
-    found = estimate(losses, rate=0.1, steps=8, local_steps=4, points=2, batches=2, curved=1, seed=3)
+    found = estimate(losses, rate=0.1, steps=8, local_steps=4, points=2, batches=2, curved=1, close=1.0, seed=3)
     truth = squares(branch, lambda c: losses.v[c])
     assert [point.step for point in found.points] == [0, 8]
     for point in found.points:
@@ -120,7 +120,7 @@ def test_every_tier_is_what_literal_means_of_means_say(branch: Branch) -> None:
 
 def test_the_noise_of_mini_batches_is_taken_out_of_every_tier() -> None:
     """It would add sigma^2 over the batches, 3, to the lowest tier, but for the means of few children."""
-    losses, seen, inside, repetitions = Tilted(UNEQUAL, sigma=5.0), [], np.zeros(3), 40
+    losses, seen, inside, repetitions = Tilted(UNEQUAL, sigma=5.0), [], np.zeros(3), 24
     truth = np.array(squares(UNEQUAL, lambda c: losses.v[c]))
     options: dict[str, Any] = {"steps": 0, "batches": 3, "gradients": "batches", "curved": 1, "close": 1.0}
     for seed in range(repetitions):
@@ -136,7 +136,8 @@ def test_the_noise_of_mini_batches_is_taken_out_of_every_tier() -> None:
 
 @pytest.mark.parametrize("gradients", ["full", "batches"])
 def test_a_tree_of_one_region_is_that_of_two_tiers_and_a_tier_of_single_children_has_none(gradients: Any) -> None:
-    options: dict[str, Any] = {"rate": 0.1, "steps": 8, "local_steps": 4, "batches": 5, "curved": 1, "follow": 8}
+    cheap: dict[str, Any] = {"rate": 0.1, "batches": 5, "curved": 1, "close": 1.0}
+    options: dict[str, Any] = {**cheap, "steps": 8, "local_steps": 4, "follow": 8}
     losses = Tilted([[(0, 1), (2, 3, 4), (5,)]])
     above = estimate(losses, gradients=gradients, **options)
     losses.above = []
@@ -147,7 +148,7 @@ def test_a_tree_of_one_region_is_that_of_two_tiers_and_a_tier_of_single_children
         assert (high.loss, high.sigma2, high.L, high.gradient2) == (low.loss, low.sigma2, low.L, low.gradient2)
     chained, plain = Tilted([[(0, 1)], [(2, 3, 4)]]), Tilted([(0, 1), (2, 3, 4)])
     assert torch.equal(chained.v, plain.v)
-    once: dict[str, Any] = {"steps": 0, "rate": 0.1, "batches": 5, "curved": 1, "gradients": gradients}
+    once: dict[str, Any] = {**cheap, "steps": 0, "gradients": gradients}
     (three,), (flat,) = (estimate(of, **once).points for of in (chained, plain))
     assert three.tiers[1].estimate == 0
     assert (three.tiers[0].estimate, three.tiers[2].estimate) == (flat.delta2.estimate, flat.zeta2.estimate)
@@ -208,7 +209,7 @@ def test_names_in_tuples_make_the_tree_and_the_order_of_clients_changes_nothing(
     losses = digits(UNEQUAL)
     assert isinstance(losses, Nested) and isinstance(losses, Joint)
     assert [sorted(map(len, tier)) for tier in tree_of(losses)] == [[3], [1, 2, 3], [1, 2, 2, 3, 3, 4]]
-    (point,) = estimate(losses, steps=0, batches=2, curved=1).points
+    (point,) = estimate(losses, steps=0, batches=2, curved=1, close=1.0).points
 
     def slope(client: int) -> Any:
         losses.module.zero_grad()
@@ -219,7 +220,7 @@ def test_names_in_tuples_make_the_tree_and_the_order_of_clients_changes_nothing(
     slopes = [slope(c) for c in range(15)]
     assert [t.estimate for t in point.tiers] == pytest.approx(squares(UNEQUAL, slopes.__getitem__), rel=1e-9)
     (mixed,) = estimate(digits(UNEQUAL, order=np.random.default_rng(1).permutation(15).tolist()), steps=0, batches=2,
-                        curved=1).points  # fmt: skip
+                        curved=1, close=1.0).points  # fmt: skip
     assert [t.estimate for t in mixed.tiers] == pytest.approx([t.estimate for t in point.tiers], rel=1e-9)
 
 
@@ -227,9 +228,9 @@ def test_what_chance_makes_of_every_tier_is_what_drawn_means_have() -> None:
     losses, dice = digits(UNEQUAL), np.random.default_rng(3)
     sizes = [math.sqrt(0.7 * 8 / (len(held) - 1)) for held in losses.inputs]
     drawn = []
-    for _ in range(4000):
-        points = dice.normal(size=15) * sizes
-        drawn.append(squares(UNEQUAL, lambda c, points=points: points[c : c + 1]))  # type: ignore[misc]
+    for _ in range(40):  # the mean over 100 draws at a time
+        points = dice.normal(size=(100, 15)) * sizes / 10
+        drawn.append(squares(UNEQUAL, lambda c, points=points: points[:, c]))  # type: ignore[misc]
     error = np.std(drawn, axis=0) / math.sqrt(len(drawn))
     assert (np.abs(np.mean(drawn, axis=0) - losses.by_chance(0.7)) < 4 * error).all()
     assert (error < 0.03 * np.array(losses.by_chance(0.7))).all()
@@ -374,13 +375,16 @@ def test_errors_of_mini_batches_are_drawn_for_every_tier(plan: Any, tmp_path: Pa
         "estimate", tmp_path / "hook.py", "--rate", 0.1, *SMALL, "--gradients", "batches", "-o", profile
     )
     assert code == 0, err
-    answer = json.loads(plan("recommend", "--heterogeneity", profile, "--json")[1])
+    answer = json.loads(plan("recommend", "--heterogeneity", profile, "--set", "plan.draws=256", "--json")[1])
     drawn = {one["name"]: one["kind"] for one in answer["recommend"]["uncertainty"]["inputs"]["drawn"]}
     assert [drawn[f"delta{i}"] for i in (1, 2, 3)] == ["measured"] * 3
 
 
-def test_other_commands_read_the_profile(plan: Any, measured: tuple[Path, dict[str, Any]]) -> None:
+def test_other_commands_read_the_profile(
+    plan: Any, measured: tuple[Path, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     profile = measured[0]
+    monkeypatch.setattr("planner.decide.sensitivity._followed", lambda *_: ([], {}))  # numbers take most of the time
     for words in (("tune", "-K", "1,2"), ("flip",)):
         code, out, err = plan(*words, "--heterogeneity", profile, *UNDRAWN, "--json")
         assert code == 0, err

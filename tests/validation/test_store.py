@@ -23,6 +23,7 @@ torch = pytest.importorskip("torch")
 from validation.engine import ValidationError  # noqa: E402
 from validation.experiment import Cell, Effort, measured, part, processor  # noqa: E402
 from validation.store import Store, gone, here, work  # noqa: E402
+from validation.sweep import HERE, _worker  # noqa: E402
 
 
 def cells(count: int, rounds: int = 2) -> list[Cell]:
@@ -237,12 +238,16 @@ def kill_again_and_again(path: Path, kills: int, rounds: int, seed: int) -> None
         work(store)
 
 
-def test_a_claim_of_a_process_that_is_gone_is_taken_at_once(tmp_path: Path) -> None:
+def test_a_claim_of_a_process_that_is_gone_is_taken_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The store writes the number of its process: here that of one that has ended, which need not import torch."""
     path, (wanted,) = tmp_path / "runs.db", cells(1)
-    with Store(path) as store:
-        store.add([wanted])
-    code = f"from validation.store import *; s = Store(Path({str(path)!r})); s.claim(); print('claimed', flush=True)"
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    with monkeypatch.context() as patch:
+        patch.setattr("validation.store.os.getpid", lambda: ended.pid)
+        left = Store(path)
+    left.add([wanted])
+    assert left.claim() == wanted
     with Store(path) as store:
         assert store.counts() == {"finished": 0, "running": 0, "waiting": 1}
         assert store.claim() == wanted
@@ -268,7 +273,7 @@ def test_to_ask_whether_a_process_is_gone_does_nothing_to_it(monkeypatch: pytest
     assert sent == [(os.getpid(), 0)]  # a signal of 0 is none
 
 
-@pytest.mark.parametrize(("kills", "count"), [(1, 6), pytest.param(25, 300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("kills", "count"), [(1, 4), pytest.param(25, 300, marks=pytest.mark.slow)])
 def test_kills_lose_nothing_but_the_cells_in_flight(tmp_path: Path, kills: int, count: int) -> None:
     wanted = cells(count, rounds=120)
     paths = tmp_path / "killed.db", tmp_path / "calm.db"
@@ -293,6 +298,24 @@ with _workers(Path(sys.argv[1]), 2, HERE):
 """
 
 
+def test_a_worker_runs_cells_until_whoever_started_it_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, alive, signals = tmp_path / "runs.db", iter((True, True, False)), (signal.SIGINT, signal.SIGTERM)
+    with Store(path) as store:
+        store.add(cells(3))
+    parent = SimpleNamespace(is_alive=lambda: next(alive))
+    monkeypatch.setattr("validation.sweep.multiprocessing.parent_process", lambda: parent)
+    before, threads = [signal.getsignal(one) for one in signals], torch.get_num_threads()
+    try:
+        _worker(str(path), threading.Event(), HERE, True)
+    finally:
+        torch.set_num_threads(threads)
+        for one, handler in zip(signals, before, strict=True):
+            signal.signal(one, handler)
+    with Store(path) as store:
+        assert store.counts() == {"finished": 2, "running": 0, "waiting": 1}
+
+
+@pytest.mark.slow  # three processes import torch
 def test_workers_end_with_a_process_that_is_killed(tmp_path: Path) -> None:
     running = subprocess.Popen([sys.executable, "-c", WORKERS, str(tmp_path / "runs.db")], stdout=subprocess.PIPE)
     assert running.stdout is not None and running.stdout.readline() == b"started\n"
