@@ -24,7 +24,7 @@ TREES = [
 def test_a_run_reaches_its_part_of_the_term(tree: Topology, K: int, tier: int) -> None:
     """At a step of 0.02: within a tenth of the limit, which the run approaches as the root of the step's root."""
     case = Kinked(tree, K, tier)
-    reached = case.run(0.02, 12_000, 0.05, np.random.default_rng(1))
+    reached = case.run(0.02, 6_000, 0.05, np.random.default_rng(1))
     assert 0.8 * case.limit() < reached < 1.05 * case.limit()
 
 

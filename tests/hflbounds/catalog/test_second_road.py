@@ -494,7 +494,13 @@ def test_hsl_table(row: dict[str, str]) -> None:
     assert agrees(HubSpoke(**counts).edges, row["edges"])
 
 
-@pytest.mark.parametrize("row", rows("baselines_points.csv"), ids=lambda r: f"{r['system']}{r['s']}")
+@pytest.mark.parametrize(
+    "row",
+    [  # the sums over ten messages of each node are those over four, and take as long
+        pytest.param(row, marks=pytest.mark.slow if row["s"] == "10" else (), id=f"{row['system']}{row['s']}")
+        for row in rows("baselines_points.csv")
+    ],
+)
 def test_baselines_table(row: dict[str, str]) -> None:
     counts = {"n_s": int(row["n"]), "s": int(row["s"] or 0)}
     if row["system"] in ("ELL", "EL-Oracle"):
@@ -609,7 +615,7 @@ def test_float64_values_lie_within_rigorous_enclosures() -> None:
     try:
         looked_at = 0
         for bound in BOUNDS:
-            for numbers in points(bound.id)[:2]:
+            for numbers in points(bound.id)[:1]:
                 enclosure = evaluate(in_sympy(bound.expression), numbers, interval)
                 wanted, size = expected(bound.id, numbers)
                 scale = mpmath.iv.mpf(mpmath.nstr(size, 20))
@@ -618,7 +624,7 @@ def test_float64_values_lie_within_rigorous_enclosures() -> None:
                 found = mpmath.iv.mpf(float(bound(**admissible(bound, numbers))))
                 assert (abs(enclosure - found) <= scale * mpmath.iv.mpf("1e-12")) is True, bound.id
                 looked_at += 1
-        assert looked_at == 2 * len(BOUNDS)
+        assert looked_at == len(BOUNDS)
         assert math.isfinite(float(enclosure.mid))
     finally:
         mpmath.iv.prec = previous

@@ -49,7 +49,7 @@ TWINS = {s: sp.Symbol(s.name, positive=True) for s in SYMBOLS}  # a point with p
 DIMENSIONS = {name: about.dim for name, about in ABOUT.items()}
 quickly = settings(
     derandomize=True,
-    max_examples=60,
+    max_examples=40,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

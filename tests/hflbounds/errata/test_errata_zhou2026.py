@@ -138,7 +138,7 @@ def test_a6_the_variance_of_a_drawn_round_in_all_draws() -> None:
     assert sum(means) == 0
     delta2 = sum(m**2 for m in means) / G
     zeta2 = sum((v - m) ** 2 for row, m in zip(values, means, strict=True) for v in row) / (G * M)
-    for S1, S2 in itertools.product(range(1, G + 1), range(1, M + 1)):
+    for S1, S2 in ((1, 2), (2, 1), (2, 3), (3, 3)):
         settings = Settings("star-star", G=G, M=M, P=1, K=1, S1=S1, S2=S2)
 
         def variance(common: bool, settings: Settings = settings) -> Q:

