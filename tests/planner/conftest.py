@@ -117,7 +117,7 @@ def asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def searched_once() -> Iterator[None]:
     """Commands make each search for groups, which takes most of their time, once in a file of tests.
 
-    It begins from few groupings, unless a number is asked for: how good groups are is tested of `solve` itself.
+    It begins from one grouping, unless a number is asked for: how good groups are is tested of `solve` itself.
     """
     kept: dict[bytes, Indices] = {}
     solve = grouping.solve
@@ -125,7 +125,7 @@ def searched_once() -> Iterator[None]:
     def once(problem: Problem, seed: int = 0, restarts: int | None = None, start: Any = None) -> grouping.State:
         asked = pickle.dumps((astuple(problem), seed, restarts, start))
         if asked not in kept:
-            kept[asked] = solve(problem, seed, restarts or 3, start).group_of
+            kept[asked] = solve(problem, seed, restarts or 1, start).group_of
         return grouping.State(problem, kept[asked])
 
     with pytest.MonkeyPatch.context() as patch:

@@ -95,6 +95,7 @@ def test_options_tables_files_and_scenarios_say_the_same(tmp_path: Path) -> None
     ],
     ids=lambda options: str(options.get("config", options))[-40:],
 )
+@pytest.mark.usefixtures("few_draws")
 def test_without_details_the_ranking_and_its_ties_are_the_same(
     options: dict, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -119,7 +119,7 @@ CALLS: dict[str, tuple[tuple[Any, ...], dict[str, Any], tuple[str, ...]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.usefixtures("asked_once")  # of another question another answer comes
+@pytest.mark.usefixtures("asked_once", "unturned")  # of another question another answer comes
 @pytest.mark.parametrize("name", sorted(CALLS))
 def test_a_function_answers_what_the_command_does_and_shows_itself(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -322,7 +322,7 @@ def clients():
     draw = np.random.default_rng(0)
     return [(f"g{i % 2}", draw.normal(size=(12, 4)) + i, draw.integers(0, 2, size=12)) for i in range(4)]
 """)
-    scope, how = runpy.run_path(str(file)), {"steps": 4, "points": 2, "follow": 0}
+    scope, how = runpy.run_path(str(file)), {"steps": 4, "points": 2, "follow": 0, "batches": 4, "curvature_clients": 1}
     own, hooked = planner.estimate(scope["model"](), scope["clients"](), **how), planner.estimate(file, **how)
     assert own.rows == hooked.rows and len(own.rows) >= 4
     assert str(own).splitlines()[-1].split(maxsplit=1) == ["Next", "planner.recommend(heterogeneity=ESTIMATED)"]

@@ -56,7 +56,8 @@ def test_an_example_that_takes_long_is_read(example: str) -> None:
     command.make_context(name, words)
 
 
-@pytest.mark.usefixtures("unflipped", "untossed", "unturned", "few_draws")  # it is looked at whether it answers
+# It is looked at whether it answers.
+@pytest.mark.usefixtures("unflipped", "settings_alone", "untossed", "unturned", "few_draws")
 @pytest.mark.parametrize("example", [one for one in FOUND if one not in {*READ, *SHOWN}])
 def test_an_example_runs(example: str, plan: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")

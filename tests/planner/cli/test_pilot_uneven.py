@@ -20,7 +20,7 @@ from planner.data.pilot import Pilot, read_pilot  # noqa: E402
 from planner.io.json_documents import fitted  # noqa: E402
 
 SAMPLES = [[5, 1], [2, 2, 7], [3]]  # of every client, group by group
-RATES, ROUNDS, K, P, DIM = (0.02, 0.05), 3, 2, 2, 4
+RATES, ROUNDS, K, P, DIM = (0.02, 0.05), 2, 2, 2, 4
 Weights = Literal["samples", "equal"]
 
 
@@ -135,10 +135,11 @@ def fleet(tmp_path: Path, *sizes: int, samples: int = 1) -> str:
     return str(path)
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_a_pilot_of_another_list_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "pilot.json"
     path.write_text(raced(rounds=1).text())
-    how: dict[str, Any] = {"pilot": str(path), "uplink": "20Mbit/s"}
+    how: dict[str, Any] = {"pilot": str(path), "uplink": "20Mbit/s", "settings": {"plan.draws": 0}}
     with pytest.raises(planner.ScenarioError, match="nodes of tier 2 have other sizes"):
         planner.recommend(fleet=fleet(tmp_path, 2, 3, 1), **how)
     with pytest.raises(planner.ScenarioError, match=r"count otherwise .*Give --weights equal"):
@@ -155,6 +156,7 @@ def test_a_pilot_of_another_list_is_refused(tmp_path: Path) -> None:
         planner.recommend(**how)
 
 
+@pytest.mark.usefixtures("unflipped")
 @pytest.mark.parametrize("pilot", [None, "examples/digits_pilot.json"])
 def test_a_list_with_a_slow_group_times_rounds_with_a_pilot_as_without(tmp_path: Path, pilot: str | None) -> None:
     """It was refused for "unequal sizes", which its groups have not. Oracle: transfers and steps of the slowest."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import importlib.util
+import itertools
 import json
 import os
 import re
@@ -11,6 +12,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,7 @@ from planner.cli import app as cli
 pytest.importorskip("torch")
 pytest.importorskip("scipy.stats")
 
+import planner
 from planner.errors import NoAnswerError
 from planner.harness import claims as harness
 from planner.harness.claims import Finding, Row
@@ -215,8 +218,10 @@ def test_a_kill_loses_nothing_but_the_cell_in_flight(finished: Path, tmp_path: P
     ("number", "code", "workers"),
     [
         (signal.SIGINT, 130, 1),
-        (signal.SIGTERM, 143, 1),
-        *(pytest.param(*one, marks=pytest.mark.slow) for one in ((signal.SIGTERM, 143, 2), (signal.SIGINT, 130, 2))),
+        *(
+            pytest.param(*one, marks=pytest.mark.slow)
+            for one in ((signal.SIGTERM, 143, 1), (signal.SIGTERM, 143, 2), (signal.SIGINT, 130, 2))
+        ),
     ],
 )
 def test_a_run_that_is_stopped_gives_its_claim_back_and_says_how_to_go_on(
@@ -247,6 +252,27 @@ def test_a_run_that_is_stopped_gives_its_claim_back_and_says_how_to_go_on(
     assert (running.returncode, out) == (code, "")
     told = f"hfl-plan: stopped; what is finished is kept. `hfl-plan validate resume --store '{store}'` goes on."
     assert err.strip() == told
+    assert count(store, "finished IS NULL AND owner IS NOT NULL") == 0
+
+
+def test_a_run_that_is_told_to_end_does_so_too(tmp_path: Path, validate: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In this process, in its second cell."""
+    from validation.experiment import Cell
+
+    whole, made, store = Cell.run, itertools.count(1), tmp_path / "stopped.db"
+
+    def told(cell: Cell, *how: Any, **more: Any) -> Any:
+        if next(made) == 2:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return whole(cell, *how, **more)
+
+    assert threading.current_thread() is threading.main_thread()  # which alone is told
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(Cell, "run", told)
+    code, out, err = validate("run", CLAIM, "--store", str(store))
+    assert (code, out) == (143, "") and signal.getsignal(signal.SIGTERM) == before
+    assert f"stopped; what is finished is kept. `hfl-plan validate resume --store {store}` goes on." in err
+    assert count(store, "finished IS NOT NULL") == 1
     assert count(store, "finished IS NULL AND owner IS NOT NULL") == 0
 
 
@@ -362,15 +388,15 @@ def test_without_matplotlib_the_way_out_is_named(
     assert not (tmp_path / "p").exists()
 
 
-def test_a_report_needs_no_matplotlib_unless_it_draws(finished: Path) -> None:
-    code = (
-        "import sys\n"
-        f"sys.argv = ['hfl-plan', 'validate', 'report', '--store', {str(finished)!r}]\n"
-        "from planner.cli import app as cli\n"
-        "try:\n    cli.main()\nexcept SystemExit as stop:\n    assert not stop.code\n"
-        "assert 'matplotlib' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, env=ALONE)
+def test_a_report_needs_no_matplotlib_unless_it_draws(
+    finished: Path, validate: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With neither it nor any module on it imported, and no way to import it."""
+    monkeypatch.setattr(planner, "plot", planner.plot)  # as it is afterwards, whatever is imported anew
+    for name in [one for one in sys.modules if one.startswith(("matplotlib.", "planner.plot"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert validate("report", "--store", str(finished))[::2] == (0, "")
 
 
 def line(value: float, low: float, high: float, verdict: str = "holds", **other: Any) -> Row:

@@ -173,7 +173,8 @@ def test_sizes_of_groups_may_be_given(plan, tmp_path: Path) -> None:
         assert code == 0, err
         return json.loads(out)["group"]
 
-    assert asked("--sizes", "present")["size_of"] == {"south": 2, "north": 5, "east": 3}
+    present = asked("--sizes", "present")
+    assert present["size_of"] == {"south": 2, "north": 5, "east": 3}
     assert asked("--sizes", "6,1,3")["size_of"] == {"south": 6, "north": 1, "east": 3}  # as they come in the file
     bounded = asked("--sizes", "2:4")
     assert (bounded["sizes"], max(bounded["size_of"].values())) == ({"least": 2, "most": 4}, 4)
@@ -181,12 +182,11 @@ def test_sizes_of_groups_may_be_given(plan, tmp_path: Path) -> None:
     least = asked("--min-size", "2")["size_of"].values()
     assert f"10 clients in 3 groups of {min(least)} to {max(least)}" in plan("group", str(path), "--min-size", "2")[1]
     assert sorted(asked("--sizes", "1,2,3,4")["size_of"].values()) == [1, 2, 3, 4]
-    effect = asked("--sizes", "present")["effect"]
-    assert effect["before"]["grouping"] == "present"
-    present = path.read_text()
-    path.write_text("\n".join(line.replace(f",{line.split(',')[1]}", "", 1) for line in present.splitlines()))
+    assert present["effect"]["before"]["grouping"] == "present"
+    text = path.read_text()
+    path.write_text("\n".join(line.replace(f",{line.split(',')[1]}", "", 1) for line in text.splitlines()))
     assert asked("--groups", "3", "--sizes", "6,1,3")["size_of"] == {"g1": 6, "g2": 1, "g3": 3}  # none are present
-    path.write_text(present)
+    path.write_text(text)
     for words, wanted in (
         (("--sizes", "3,3,3"), "3 groups of 9 clients in all, and"),
         (("--sizes", "5,5", "--groups", "3"), "2 groups of 10 clients in all, and"),
@@ -381,7 +381,7 @@ def test_nothing_depends_on_the_order_of_rows_and_columns(plan, tmp_path: Path) 
     header, *rows = list(csv.reader(HOSPITALS.read_text().splitlines()))
     rng = np.random.default_rng(0)
     answers = []
-    for k in range(3):
+    for k in range(2):
         columns = [0, 1, *(2 + rng.permutation(len(header) - 2))] if k else range(len(header))
         lines = [header, *(rows[i] for i in rng.permutation(len(rows)))] if k else [header, *rows]
         file = tmp_path / "counts.csv"

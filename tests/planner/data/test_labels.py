@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.data.label_counts import LARGEST_COUNT, TOTALS, LabelCounts, read_costs, read_counts, read_gram, read_pairs
@@ -184,6 +184,7 @@ def test_groups_may_be_missing_where_they_are_about_to_be_made(tmp_path: Path) -
 NAMES = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S"]), min_size=1, max_size=8)
 
 
+@settings(max_examples=20)
 @given(
     names=st.lists(NAMES, min_size=2, max_size=5, unique=True),
     labels=st.lists(

@@ -81,8 +81,8 @@ def shown(kind, options):
 
 @pytest.mark.parametrize(
     ("kind", "name"),
-    [  # every kind with two of them; with the phones all but the diagram are drawn below too
-        pytest.param(kind, name, marks=() if (i + j) % 3 == 1 else pytest.mark.slow)
+    [  # every kind with one of them; with the phones all but the diagram are drawn below too
+        pytest.param(kind, name, marks=() if (i + j) % 6 == 1 else pytest.mark.slow)
         for i, kind in enumerate(["bound", "diagram", "forest", "front", "hours", "links", "tiers", "tornado"])
         for j, name in enumerate(SCENARIOS)
         if (kind, name) != ("front", "pilot")  # which is refused
