@@ -27,7 +27,6 @@ CHOICES, ROUNDS, STEPS, TIERS = (
     (ROOT / "docs" / "evidence" / f"real-{name}.md").read_text(encoding="utf-8")
     for name in ("first-choices", "rounds", "steps", "three-tiers")
 )
-QUICK = ("kept5",)  # roles whose tables are looked at in every run; what moves predictions moves these
 
 
 @cache
@@ -49,20 +48,28 @@ def test_rows_of_the_table_are_what_the_curves_say(name: str) -> None:
         assert f"| {name} | {metric} {told}" in CHOICES
 
 
+NAMES = (
+    *("`spectrum`, profile", "`spectrum`, kind of split alone", "pilot of 8 rounds, fresh noise"),
+    *("`spectrum`, label counts", "pilot of 8 rounds by the same metric, fresh noise"),
+    "`spectrum`, profile with fading",
+)
+
+
 @pytest.mark.parametrize(
-    ("roles", "words"),
+    ("roles", "words", "names"),
     [
+        (("kept5",), "`kept5`", (NAMES[0], NAMES[2])),  # in every run: what moves the others moves these
         *(
-            pytest.param((role,), f"`{role}`", marks=() if role in QUICK else pytest.mark.slow)
+            pytest.param((role,), f"`{role}`", NAMES, marks=pytest.mark.slow)
             for role in ("kept2", "kept3", "kept4", "kept5", "long", "conv", "many", "passes")
         ),
-        pytest.param(record.JUDGED, "all that judge", marks=pytest.mark.slow),
+        pytest.param(record.JUDGED, "all that judge", NAMES, marks=pytest.mark.slow),
     ],
 )
-def test_rows_of_the_later_settings_are_what_the_curves_say(roles: tuple[str, ...], words: str) -> None:
-    names = ["`spectrum`, profile", "`spectrum`, kind of split alone", "pilot of 8 rounds, fresh noise"]
-    names += ["`spectrum`, label counts", "pilot of 8 rounds by the same metric, fresh noise"]
-    for name in [*names, "`spectrum`, profile with fading"]:
+def test_rows_of_the_later_settings_are_what_the_curves_say(
+    roles: tuple[str, ...], words: str, names: tuple[str, ...]
+) -> None:
+    for name in names:
         rows = [row for role in roles for row in rows_of(name, role)]
         for quantity, metric in record.METRIC.items():
             told = record.summary([row for row in rows if row["quantity"] == quantity])
@@ -126,16 +133,22 @@ def test_errors_that_answers_draw_are_of_the_curves(fades: bool, every: int) -> 
                     assert float(row[f"error_spectrum_{t}"]) == pytest.approx(off, abs=1e-3)
 
 
+OF_DECAY = (("profile with fading and decay", True), ("the same without decay", False))
+
+
 @pytest.mark.parametrize(
-    ("words", "roles"),
+    ("words", "roles", "profiles"),
     [
-        pytest.param("`design`, `second`", ("design", "second"), marks=pytest.mark.slow),
-        ("`long`", ("long",)),
+        pytest.param("`design`, `second`", ("design", "second"), OF_DECAY, marks=pytest.mark.slow),
+        ("`long`", ("long",), OF_DECAY[:1]),
+        pytest.param("`long`", ("long",), OF_DECAY[1:], marks=pytest.mark.slow),
     ],
 )
-def test_rounds_to_a_given_loss_are_off_as_the_page_says(words: str, roles: tuple[str, ...]) -> None:
+def test_rounds_to_a_given_loss_are_off_as_the_page_says(
+    words: str, roles: tuple[str, ...], profiles: tuple[tuple[str, bool], ...]
+) -> None:
     """Rounds by hand from the curves, and of who was asked for a loss."""
-    for told, decays in (("profile with fading and decay", True), ("the same without decay", False)):
+    for told, decays in profiles:
         off = []
         for one in record.of_roles(record.ROOT / "measured_curves.csv", roles):
             constants = record.profile_of(one, fades=True, decays=decays)

@@ -31,6 +31,7 @@ def executed(cells: list[str]) -> list[Any]:
     return found
 
 
+@pytest.mark.usefixtures("unflipped")
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_and_shows_tables_and_pictures(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
