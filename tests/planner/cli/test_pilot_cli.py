@@ -168,7 +168,8 @@ def test_the_answer_says_who_is_first(raced: tuple[Path, str]) -> None:
     assert "Rounds differ in time: `recommend` (Next) ranks by it." in said
 
 
-@pytest.mark.parametrize("kills", [(6,), pytest.param((1, 6), marks=pytest.mark.slow)], ids=str)
+@pytest.mark.slow  # every run has one that is stopped, in `test_pilot_hga`, and stores that are killed, in `test_store`
+@pytest.mark.parametrize("kills", [(6,), (1, 6)], ids=str)
 def test_killed_at_any_time_it_goes_on_to_the_same_file(raced: tuple[Path, str], kills: tuple[int, ...]) -> None:
     folder = raced[0]
     for left in folder.glob("again.json*"):
@@ -315,17 +316,13 @@ def loss(outputs, targets):
 """
 
 
+@pytest.mark.slow  # as documents they are in every run, in the next test, and one more on a page in that after it
 @pytest.mark.parametrize(
     ("text", "status", "said"),
     [
         (HOOK + LOSS + "1 + (0 * outputs).sum(1).mean()", "constant", "the loss stayed at 1 whatever was trained"),
-        *(
-            pytest.param(*one, marks=pytest.mark.slow)  # as documents they are in every run, in the next test
-            for one in (
-                (HOOK + UPHILL, "no-progress", "No topology came past the start"),
-                (HOOK + ROOT, "diverged", "No topology has a rate at which runs stay finite."),
-            )
-        ),
+        (HOOK + UPHILL, "no-progress", "No topology came past the start"),
+        (HOOK + ROOT, "diverged", "No topology has a rate at which runs stay finite."),
     ],
 )
 def test_what_cannot_be_chosen_between_is_said(tmp_path: Path, text: str, status: str, said: str) -> None:
