@@ -8,7 +8,7 @@ from decimal import ROUND_CEILING, Context
 
 from hflbounds.topology import Topology, plural
 
-LINK_PARTS = {"up": "uplink", "down": "downlink", "latency": "latency", "rate": "link rates"}
+LINK_PARTS = {"up": "uplink", "down": "downlink", "latency": "latency", "rate": "rates"}
 LINK_RATES = ("price", "energy")  # of what it carries
 NAMES = {
     **{f"{who}_link.{part}": f"{who} {word}" for who in ("client", "server") for part, word in LINK_PARTS.items()},

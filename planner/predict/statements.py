@@ -65,15 +65,14 @@ class ScaleOnRecord(Part):
 
     def in_words(self, so: str = "") -> str:
         """Say it of rounds that are predicted, and what follows of a time."""
-        own, best = (self.low, self.high), (self.best_low, self.best_high)
-        these, known = (f"{times(low)} to {'over 3x' if high is None else times(high)}" for low, high in (own, best))
+        these = f"{times(self.low)} to {'over 3x' if self.high is None else times(self.high)}"
         shown = "marked ~" if self.mixed else "shown"
         half = f" (median {times(self.median)})" if abs(math.log(self.median)) > math.log(OFF) else ""
         said = f"80 % of measured runs took {these} the rounds {shown}{half}{so}"
         if self.beyond:
             return f"{said}, and none differed so much"
         narrower = (self.best_high or math.inf) / self.best_low < (self.high or math.inf) / self.low
-        return f"{said}; a profile narrows that to {known}" if narrower else said
+        return f"{said}; a profile narrows that" if narrower else said
 
 
 class StepsOnRecord(Part):

@@ -1374,7 +1374,7 @@ def test_recommend_says_of_the_nearest_numbers_where_a_toss_up_begins() -> None:
     there = [{f"network.server_link.{way}": f"{at * by}bit/s" for way in ("up", "down")} for by in (1.03, 0.97)]
     statuses = [planner.recommend(**given, settings=both, details=False).verdict.status for both in there]
     assert statuses == ["best", "toss-up"]
-    said = f"server link rates below {format_break_even(at, 'bit/s')} -> toss-up, "
+    said = f"server rates below {format_break_even(at, 'bit/s')} -> toss-up, "
     assert said in " ".join(str(found).split()) and said in " ".join(found.explain("break-even").split())
 
 

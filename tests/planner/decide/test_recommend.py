@@ -654,7 +654,7 @@ def test_both_rates_of_a_link_are_moved_by_one_factor() -> None:
     given: dict[str, Any] = {"G": 8, "M": 20, "K": 5, "heterogeneity": "inter", "model_size": "30MB"}
     given |= {"link_sharing": "per-client", "objective": "time"}
     found = planner.recommend(**given, uplink="15Mbit/s")
-    factor = re.search(r"client link rates above ([\d.]+)x -> toss-up", " ".join(str(found).split()))
+    factor = re.search(r"client rates above ([\d.]+)x -> toss-up", " ".join(str(found).split()))
     assert factor is not None
     for near, best in ((0.95, 1), (1.1, 2)):
         up, down = (f"{rate * near * float(factor[1])}Mbit/s" for rate in (15, 100))

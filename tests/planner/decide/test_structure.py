@@ -668,7 +668,7 @@ def test_changes_say_which_counts_of_those_searched_they_are_at(plan) -> None:
     words_of = (*words, "--target", "0.1", "--local-steps", "1:16", "--group-rounds", "1:4")
     page, rows = (" ".join(plan(*words_of, *more)[1].split()) for more in ((), ("--explain", "break-even")))
     assert " Changes at P = 1, K = 16: " in page and "P = 1 and K = 16 stay" in rows
-    assert re.search(r"server link rates below (\S+ Mbit/s -> toss-up, )?4\.1[6-9] Mbit/s ->", rows)
+    assert re.search(r"server rates below (\S+ Mbit/s -> toss-up, )?4\.1[6-9] Mbit/s ->", rows)
     for rate, best in (("2.10Mbit/s", "star-ring"), ("2.16Mbit/s", "star-star")):
         up = ("--set", f"network.server_link.up={rate}", "--target", "0.1", "-K", "16", "-P", "1", "--json")
         assert json.loads(plan(*words, *up)[1])["rows"][0]["id"] == best
