@@ -59,8 +59,7 @@ def draw(found: Phase) -> Drawing:
         axes.annotate("you are here", (found.x.now, found.y.now), **below, zorder=7, path_effects=halo())
     for axis, side, ends in ((found.x, "x", across), (found.y, "y", up)):
         _scale(axes, axis, side, ends)
-    for tied in sorted({tied for row in found.tied for tied in row if tied}):
-        _name(axes, found, tied)
+    _name(axes, found)
     i, j = (int(np.abs(np.log(np.asarray(a.values) / a.now)).argmin()) for a in (found.y, found.x))
     where = [t for t in shown if t in found.tied[i][j]]  # first in the cell nearest to the scenario
     heading(
@@ -141,11 +140,20 @@ def _sizes(axes: Any, found: Phase, across: Floats, up: Floats) -> None:
         axes.annotate(f"G M = {clients:,.0f}", (x[k], y[k]), **at, fontsize=6.5, zorder=6, path_effects=halo())
 
 
-def _name(axes: Any, found: Phase, tied: tuple[str, ...]) -> None:
-    """The best topology, in the cell of a region that is farthest from any other; nothing in a small one."""
+def _name(axes: Any, found: Phase) -> None:
+    """The best topology in each region that has room for its name; the legend says whose other colours are."""
+    written = [_named(axes, found, tied) for tied in sorted({tied for row in found.tied for tied in row if tied})]
+    axes.figure.draw_without_rendering()
+    for name in written:
+        if name is not None and not within(name.get_window_extent(), axes.get_window_extent()):
+            name.remove()
+
+
+def _named(axes: Any, found: Phase, tied: tuple[str, ...]) -> Any:
+    """The name in the cell of its region that is farthest from any other; None in a small one."""
     left = np.pad(np.array([[cell == tied for cell in row] for row in found.tied]), 1)
     if left.sum() < NAMED * left.size:
-        return
+        return None
     while True:
         inner = left.copy()
         inner[1:-1, 1:-1] &= left[:-2, 1:-1] & left[2:, 1:-1] & left[1:-1, :-2] & left[1:-1, 2:]
@@ -166,10 +174,7 @@ def _name(axes: Any, found: Phase, tied: tuple[str, ...]) -> None:
     if near:  # above the cross, which has its own words below
         look |= {"va": "bottom", "xytext": (0, 7), "textcoords": "offset points"}
         at = found.x.now, found.y.now
-    written = axes.annotate(text, at, **look, zorder=7)
-    axes.figure.draw_without_rendering()
-    if not within(written.get_window_extent(), axes.get_window_extent()):
-        written.remove()  # the legend says whose the colour is
+    return axes.annotate(text, at, **look, zorder=7)
 
 
 def _scale(axes: Any, axis: Axis, side: str, ends: Floats) -> None:

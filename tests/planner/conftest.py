@@ -14,7 +14,7 @@ import pytest
 import planner
 from planner.data import grouping
 from planner.data.grouping_rules import Indices, Problem
-from planner.decide import nearest
+from planner.decide import nearest, sensitivity
 from planner.families.hhfl import question
 from planner.io import json_documents
 from planner.scenario import sections
@@ -55,12 +55,26 @@ def nearest_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def moved_alone(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """`recommend` looks for changes along those inputs alone whose names begin so."""
+    """`recommend` and `flip` look for changes along those inputs alone whose names begin so."""
     every = nearest.inputs
 
     def of(*begin: str) -> None:
         found = lambda *asked: {name: each for name, each in every(*asked).items() if name.startswith(begin)}  # noqa: E731
-        monkeypatch.setattr(nearest, "inputs", found)
+        for module in (nearest, sensitivity):
+            monkeypatch.setattr(module, "inputs", found)
+
+    return of
+
+
+@pytest.fixture
+def set_alone(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """`recommend` and `flip` look for changes by other words of those settings alone."""
+    every = nearest.other_words
+
+    def of(*names: str) -> None:
+        found = lambda *asked: (one for one in every(*asked) if one[0] in names)  # noqa: E731
+        for module in (nearest, sensitivity):
+            monkeypatch.setattr(module, "other_words", found)
 
     return of
 

@@ -126,6 +126,7 @@ def test_choices_of_steps_are_of_the_lowest_tier(depth: int, symbol: str | None)
     assert tuning.chain_length(question, choice, topology) == posed.sized(topology).local_steps(6)
 
 
+@pytest.mark.usefixtures("unflipped")
 @pytest.mark.parametrize("tiers", ["3/3/10", "4/20"])
 def test_deviations_that_nobody_gave_are_asked_for_where_they_decide(tiers: str) -> None:
     """By rounds, with all other constants given, nothing else is drawn; of three tiers they were never asked for."""

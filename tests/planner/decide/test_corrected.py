@@ -17,6 +17,7 @@ def answer(**changes: Any) -> Any:
     return planner.recommend(**{**FLEET, "heterogeneity": "both", **changes})
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_rounds_are_those_of_clients_that_are_alike_and_transfers_carry_two_vectors() -> None:
     found = answer(target=0.05, bounds="sharp", heterogeneity="zeta=4,delta=4")
     corrected = found.recommend.corrected
@@ -36,6 +37,7 @@ def test_rounds_are_those_of_clients_that_are_alike_and_transfers_carry_two_vect
     assert found.recommended == answer(target=0.05, bounds="sharp", heterogeneity="zeta=4,delta=4").recommended
 
 
+@pytest.mark.usefixtures("unflipped")
 @pytest.mark.parametrize(
     "changes",
     [{"heterogeneity": "zeta=0,delta=0"}, {"S1": 3, "S2": 5}, {"availability": "99%"}],

@@ -126,7 +126,7 @@ def line(name: str, **given: Any) -> tuple[Walked, Question, Scenario, tuple[str
 @pytest.mark.parametrize(
     "given",
     [
-        {"config": "examples/phones.toml"},
+        pytest.param({"config": "examples/phones.toml"}, marks=pytest.mark.slow),
         {"G": 10, "M": 10, "heterogeneity": "inter", "objective": "time"},
         pytest.param(
             {"G": 8, "M": 34, "heterogeneity": "both", "objective": "traffic", "K": 5}, marks=pytest.mark.slow
@@ -425,8 +425,10 @@ def test_counts_that_take_their_time_are_halved_down_to_the_change() -> None:
 
 # ---------------------------------------------------------------- the whole answer
 @pytest.mark.usefixtures("untossed")
-def test_changes_found_really_change_the_answer() -> None:
+def test_changes_found_really_change_the_answer(moved_alone: Any, set_alone: Any) -> None:
     """Every one is asked again as a scenario of its own, on both sides of it."""
+    moved_alone(*KEYS, "zeta", "delta", "server_link")
+    set_alone()
     given = {**SITE, "H": "zeta=1,delta=0.1"}
     found = flip(scenario(**given))
     checked = 0
@@ -450,8 +452,9 @@ def test_changes_found_really_change_the_answer() -> None:
 
 
 @pytest.mark.usefixtures("all_draws", "untossed")
-def test_a_setting_that_makes_one_winner_of_a_toss_up_is_a_change() -> None:
+def test_a_setting_that_makes_one_winner_of_a_toss_up_is_a_change(moved_alone: Any) -> None:
     """What `recommend` answers with the setting is what `flip` and `recommend` say beyond it."""
+    moved_alone("client_link", "server_link")
     given: dict[str, Any] = {"groups": 4, "clients_per_group": 10, "heterogeneity": "inter", "uplink": "100Mbit/s"}
     given |= {"local_steps": 2, "objective": "time", "settings": {"network.tiers": 2}}
     found = planner.flip(**given, link_sharing="per-client")
@@ -479,8 +482,9 @@ def test_a_setting_under_which_the_leader_of_a_toss_up_is_alone_decides_nothing(
 
 
 @pytest.mark.usefixtures("settings_alone", "all_draws")
-def test_settings_are_looked_at_where_all_tie_and_without_servers_stars_are_fedavg() -> None:
+def test_settings_are_looked_at_where_all_tie_and_without_servers_stars_are_fedavg(set_alone: Any) -> None:
     """`flip` said what settles it, and *Changes* were left out; "Star-Star" there dropped the slow link unsaid."""
+    set_alone("tiers")
     given: dict[str, Any] = {"G": 3, "M": 5, "heterogeneity": "zeta=0.1,delta=3.4", "link_sharing": "per-client"}
     given |= {"uplink": "100Mbit/s", "downlink": "100Mbit/s", "model_size": "90MB", "objective": "time"}
     given |= {"settings": {f"network.server_link.{part}": "10Mbit/s" for part in ("up", "down")}}
@@ -497,8 +501,9 @@ def test_settings_are_looked_at_where_all_tie_and_without_servers_stars_are_feda
 
 
 @pytest.mark.usefixtures("settings_alone")
-def test_a_toss_up_beyond_a_setting_is_that_of_all_topologies_of_a_deep_tree() -> None:
+def test_a_toss_up_beyond_a_setting_is_that_of_all_topologies_of_a_deep_tree(set_alone: Any) -> None:
     """Eight of sixteen were looked at and named, of twelve."""
+    set_alone("client_link.sharing")
     given: dict[str, Any] = {"tiers": "2/3/4/5", "model_size": "2MB", "step_time": "1s", "objective": "time"}
     given |= {"heterogeneity": "0.4/0.7/0.5/1.1", "client_link": "4g", "local_steps": 2}
     found = planner.recommend(**given)
@@ -508,11 +513,12 @@ def test_a_toss_up_beyond_a_setting_is_that_of_all_topologies_of_a_deep_tree() -
     assert f"link sharing per-server -> any of {len(there)} topologies" in " ".join(str(found).split())
 
 
-def test_counts_inside_a_toss_up_turn_at_a_count_and_the_page_keeps_to_its_lines() -> None:
+@pytest.mark.parametrize("only", [["K"], pytest.param([], id="all", marks=pytest.mark.slow)])
+def test_counts_inside_a_toss_up_turn_at_a_count_and_the_page_keeps_to_its_lines(only: list[str]) -> None:
     """As `recommend` orders them at the target of now, on either side."""
     given: dict[str, Any] = {"G": 8, "M": 3, "heterogeneity": "inter", "group_rounds": 1, "objective": "time"}
     given |= {"uplink": "400Mbit/s", "link_sharing": "per-client"}
-    found = planner.flip(**given, local_steps=16)
+    found = planner.flip(**given, local_steps=16, parameter=only)
     said = str(found)
     assert said.count("\n") <= 25
     assert "Star-Ring with K 6 to 14" in " ".join(said.split())
@@ -600,7 +606,8 @@ def test_where_a_toss_up_begins_is_said_where_nobody_else_gets_in_front() -> Non
 
 
 @pytest.mark.usefixtures("settings_alone")
-def test_what_a_round_does_without_a_device_is_asked_where_nobody_said_it_and_it_decides() -> None:
+def test_what_a_round_does_without_a_device_is_asked_where_nobody_said_it_and_it_decides(set_alone: Any) -> None:
+    set_alone("on_failure")
     told = {"G": 6, "M": 20, "model_size": "12MB", "uplink": "8Mbit/s", "local_steps": 4, "link_sharing": "per-server"}
     answer = planner.recommend(**told, availability="95%")
     skip = planner.recommend(**told, availability="95%", on_failure="skip")
@@ -618,7 +625,10 @@ def test_what_a_round_does_without_a_device_is_asked_where_nobody_said_it_and_it
 
 
 @pytest.mark.usefixtures("settings_alone")
-def test_what_a_round_does_without_a_device_is_asked_before_label_counts_where_it_moves_the_time_of_the_best() -> None:
+def test_what_a_round_does_without_a_device_is_asked_before_label_counts_where_it_moves_the_time_of_the_best(
+    set_alone: Any,
+) -> None:
+    set_alone("on_failure")
     told: dict[str, Any] = {"G": 6, "M": 20, "model_size": "12MB", "uplink": "8Mbit/s", "link_sharing": "per-client"}
     told |= {"heterogeneity": "zeta=4,delta=1", "objective": "time"}
     answers = {p: planner.recommend(**told, availability="85%", on_failure=p) for p in (None, "skip", "timeout")}
@@ -632,7 +642,8 @@ def test_what_a_round_does_without_a_device_is_asked_before_label_counts_where_i
 
 
 @pytest.mark.usefixtures("settings_alone", "all_draws")
-def test_a_setting_that_puts_another_in_front_is_a_change_though_the_toss_ups_share_some() -> None:
+def test_a_setting_that_puts_another_in_front_is_a_change_though_the_toss_ups_share_some(set_alone: Any) -> None:
+    set_alone("on_failure")
     given: dict[str, Any] = {"groups": 10, "clients_per_group": 10, "uplink": "20Mbit/s", "objective": "traffic",
                              "link_sharing": "per-client", "availability": "97%"}  # fmt: skip
     answer, skip = planner.recommend(**given), planner.recommend(**given, on_failure="skip", details=False)
@@ -643,7 +654,8 @@ def test_a_setting_that_puts_another_in_front_is_a_change_though_the_toss_ups_sh
 
 
 @pytest.mark.usefixtures("settings_alone")
-def test_a_time_until_absence_is_noticed_is_asked_for_where_it_decides() -> None:
+def test_a_time_until_absence_is_noticed_is_asked_for_where_it_decides(set_alone: Any) -> None:
+    set_alone("availability.detect")
     slow: dict[str, Any] = {"groups": 10, "clients_per_group": 4, "heterogeneity": "inter", "uplink": "5Mbit/s"}
     slow |= {"objective": "time", "link_sharing": "per-client", "availability": "95%", "on_failure": "skip"}
     answer = planner.recommend(**slow, settings={"plan.draws": 256})
@@ -657,8 +669,9 @@ def test_a_time_until_absence_is_noticed_is_asked_for_where_it_decides() -> None
 
 @pytest.mark.usefixtures("settings_alone")
 @pytest.mark.parametrize(("now", "other"), [("fail", "skip"), ("skip", "fail")])
-def test_what_is_done_where_devices_stay_away_is_a_setting(now: str, other: str) -> None:
+def test_what_is_done_where_devices_stay_away_is_a_setting(now: str, other: str, set_alone: Any) -> None:
     """Asked anew with the other word."""
+    set_alone("on_failure")
     given: dict[str, Any] = {"groups": 4, "clients_per_group": 5, "heterogeneity": "inter", "uplink": "20Mbit/s",
                              "link_sharing": "per-server", "availability": "97%"}  # fmt: skip
     then = planner.recommend(**given, on_failure=other, details=False)
@@ -671,7 +684,8 @@ def test_what_is_done_where_devices_stay_away_is_a_setting(now: str, other: str)
 
 
 @pytest.mark.usefixtures("untossed")
-def test_a_setting_leads_where_the_nearest_number_is_far() -> None:
+def test_a_setting_leads_where_the_nearest_number_is_far(moved_alone: Any) -> None:
+    moved_alone("server_link")  # which are the nearest of all
     found = planner.flip(config="examples/phones.toml", clients_per_group=8)
     nearest = min(math.exp(abs(row.distance)) for row in found.rows if row.distance is not None)
     assert nearest > 100
@@ -685,8 +699,11 @@ REGIONS |= {"link_sharing": "per-client"}
 
 @pytest.mark.usefixtures("untossed", "few_draws")
 @pytest.mark.parametrize("times_up", [1, 5])
-def test_both_rates_of_a_link_move_at_once_and_scenarios_with_both_have_that_answer(times_up: int) -> None:
+def test_both_rates_of_a_link_move_at_once_and_scenarios_with_both_have_that_answer(
+    times_up: int, moved_alone: Any
+) -> None:
     """A faster line is faster both ways; along it the answer changes nearer than along either rate alone."""
+    moved_alone("client_link", "server_link")
     rates = {"network.server_link.up": "200Mbit/s", "network.server_link.down": f"{200 * times_up}Mbit/s"}
     found = planner.flip(**REGIONS, settings=rates)
     near = {row.parameter: row for row in found.rows if row.distance and row.parameter.startswith("server_link.")}
@@ -713,7 +730,8 @@ def test_a_map_has_both_rates_of_a_link_as_one_axis() -> None:
 
 
 @pytest.mark.usefixtures("untossed")
-def test_a_number_leads_where_it_is_close_and_says_how_far() -> None:
+def test_a_number_leads_where_it_is_close_and_says_how_far(moved_alone: Any) -> None:
+    moved_alone("client_link", "server_link")
     rates = {"network.server_link.up": "20Mbit/s", "network.server_link.down": "20Mbit/s"}
     rates |= {"network.server_link.sharing": "per-client"}
     found = planner.flip(groups=10, clients_per_group=20, heterogeneity="intra", objective="time", uplink="20Mbit/s",
@@ -767,12 +785,14 @@ def test_how_links_are_taken_to_be_shared_is_said_of_maps_and_of_times_beside_ot
 
 
 @pytest.mark.usefixtures("untossed")
-def test_a_break_even_is_one_number_for_flip_and_recommend() -> None:
+def test_a_break_even_is_one_number_for_flip_and_recommend(moved_alone: Any, set_alone: Any) -> None:
     """Totals cross several times near sigma = 93; both name the first, how it was found, and whole numbers alike."""
+    moved_alone("sigma", "K")
+    set_alone()
     given: dict[str, Any] = {"G": 6, "M": 9, "heterogeneity": "intra", "link_sharing": "per-server"}
-    told, found = planner.recommend(**given), planner.flip(**given, parameter=["sigma", "zeta", "K"])
+    told, found = planner.recommend(**given), planner.flip(**given, parameter=["sigma", "K"])
     known = {one.parameter: one for one in told.sensitivity if one.break_even is not None}
-    assert {row.parameter for row in found.rows} == {"sigma", "zeta", "K"}
+    assert {row.parameter for row in found.rows} == {"sigma", "K"}
     for row in found.rows:
         assert known[row.parameter].break_even == pytest.approx(row.break_even, rel=FINE)
         assert known[row.parameter].method == row.method
@@ -806,8 +826,8 @@ def test_other_words_are_asked_as_scenarios_of_their_own() -> None:
 
 @pytest.mark.usefixtures("untossed")
 def test_by_rounds_no_link_is_followed_and_it_says_so() -> None:
-    found = flip(scenario(G=5, M=5, H="both", objective="rounds", **SHARP), only=("zeta", "client_link.up"))
-    assert [each.parameter for each in found.flip.lines] == ["zeta"]
+    found = flip(scenario(G=5, M=5, H="both", objective="rounds", **SHARP), only=("delta", "client_link.up"))
+    assert [each.parameter for each in found.flip.lines] == ["delta"]
     assert found.flip.unmoved == {"client_link.up": "changes no count of rounds"}
 
 
@@ -825,15 +845,17 @@ def test_from_a_deviation_of_zero_there_is_no_ratio_but_a_range() -> None:
 @pytest.mark.usefixtures("untossed")
 def test_stragglers_are_drawn_or_it_is_said_that_they_are_not() -> None:
     for sharing, method in (("per-client", "solved"), ("per-server", "enclosed")):  # where transfers wait for others
-        drawn = flip(scenario(**SITE, straggler="lognormal:0.5", sharing=sharing), only=("client_link.up", "G", "zeta"))
+        drawn = flip(
+            scenario(**SITE, straggler="lognormal:0.5", sharing=sharing), only=("client_link.up", "G", "delta")
+        )
         assert {each.parameter: each.method for each in drawn.flip.lines} == {
             "client_link.up": method,
             "G": "looked at",
-            "zeta": "enclosed",
+            "delta": "enclosed",
         }
     large = {**SITE, "G": 100, "M": 100}
-    left = flip(scenario(**large, straggler="lognormal:0.5"), only=("client_link.up", "zeta"))
-    assert [each.parameter for each in left.flip.lines] == ["zeta"]
+    left = flip(scenario(**large, straggler="lognormal:0.5"), only=("client_link.up", "delta"))
+    assert [each.parameter for each in left.flip.lines] == ["delta"]
     assert "too large" in left.flip.unmoved["client_link.up"]
 
 
@@ -904,13 +926,13 @@ def test_a_count_is_followed_at_the_present_target_as_recommend_and_tune_search_
     """Else more local steps ask for a lower loss, and the change is elsewhere than where a user finds it."""
     file = tmp_path / "scenario.toml"
     file.write_text(CHOSEN)
-    found = planner.flip(file, parameter=["K", "zeta"])
+    found = planner.flip(file, parameter=["K", "delta"])
     row = found.change("K", 1)
     assert row is not None
     assert found.target is not None
     at = int(row.break_even)
     assert at > 5
-    assert (found.flip.held, found.flip.moving) == (("K",), ("zeta",))
+    assert (found.flip.held, found.flip.moving) == (("K",), ("delta",))
 
     ranges = planner.recommend(file, local_steps=f"{at - 2}:{at + 1}", details=False)
     best = {one.local_steps: one.best for one in ranges.recommend.choices["K"]}
@@ -1101,16 +1123,17 @@ def test_a_map_for_the_terminal_needs_neither_matplotlib_nor_scipy_nor_torch() -
     assert "Best topology by rounds" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("command", "lines"),
+    [  # a page with every change is on another page of the documentation too
+        pytest.param(*shown, marks=() if re.search(" -p | --map ", shown[0]) else pytest.mark.slow)
+        for shown in test_docs.consoles((ROOT / "docs" / "flips.md").read_text())
+    ],
+)
 def test_the_page_shows_what_the_command_prints(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    command: str, lines: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    blocks = re.findall(r"```console\n(.*?)```", (ROOT / "docs" / "flips.md").read_text(), flags=re.DOTALL)
-    assert len(blocks) >= 3
-    for block in blocks:
-        command, *lines = block.strip("\n").splitlines()
-        test_docs.test_shown_output_is_what_the_command_prints(
-            command.removeprefix("$ "), lines, capsys=capsys, monkeypatch=monkeypatch
-        )
+    test_docs.test_shown_output_is_what_the_command_prints(command, lines, capsys=capsys, monkeypatch=monkeypatch)
 
 
 def test_a_change_within_the_toss_up_is_no_contradiction(
@@ -1185,20 +1208,22 @@ def test_no_target_is_offered_that_the_start_meets() -> None:
         assert answer.recommended == row.best_beyond and answer.rows[0].rounds
 
 
-def test_fewer_absences_are_followed_to_none() -> None:
+@pytest.mark.parametrize(
+    ("share", "ends"), [pytest.param("80%", "last", marks=pytest.mark.slow), ("95%", "break_even")]
+)
+def test_fewer_absences_are_followed_to_none(share: str, ends: str) -> None:
     """`< 0.158` stood where 0.001 is no toss-up any more, and nothing where a few more than that are one."""
     metro: dict[str, Any] = {"groups": 8, "clients_per_group": 10, "local_steps": 5, "heterogeneity": "zeta=1,delta=1"}
     metro |= {"target": "10%", "model_size": "45MB", "uplink": "20Mbit/s", "link_sharing": "per-client"}
     server = {f"network.server_link.{part}": "1Gbit/s" for part in ("up", "down")}
     told = {
-        share: len(planner.recommend(**metro, settings=server, availability=f"{share}%", details=False).recommended)
-        for share in (99.95, 99.5)
+        few: len(planner.recommend(**metro, settings=server, availability=f"{few}%", details=False).recommended)
+        for few in (99.95, 99.5)
     }
     assert told[99.95] == 1 < told[99.5]
-    for share, ends in (("80%", "last"), ("95%", "break_even")):
-        found = planner.flip(**metro, settings=server, availability=share, parameter=["absence.client"])
-        low = getattr(next(row for row in found.rows if row.id.startswith("absence.client below")), ends)
-        assert low is not None and 0.0005 <= low <= 0.005, share
+    found = planner.flip(**metro, settings=server, availability=share, parameter=["absence.client"])
+    low = getattr(next(row for row in found.rows if row.id.startswith("absence.client below")), ends)
+    assert low is not None and 0.0005 <= low <= 0.005
 
 
 def test_changes_that_are_left_out_are_named_where_they_are_as_near() -> None:
@@ -1255,8 +1280,11 @@ def test_deviations_of_drawn_labels_follow_the_groups_as_with_the_option(G: int,
 
 
 @pytest.mark.usefixtures("untossed")
-def test_a_setting_beyond_which_several_tie_is_a_toss_up_in_the_table(request: pytest.FixtureRequest) -> None:
+def test_a_setting_beyond_which_several_tie_is_a_toss_up_in_the_table(
+    request: pytest.FixtureRequest, moved_alone: Any
+) -> None:
     """As its verdict says; a change to one topology is none."""
+    moved_alone("model_size", "step_time")
     turned = planner.flip(
         groups=10, clients_per_group=20, heterogeneity="inter", objective="time", link_sharing="per-server",
         uplink="100Mbit/s", local_steps=10,
@@ -1276,23 +1304,32 @@ def test_a_setting_beyond_which_several_tie_is_a_toss_up_in_the_table(request: p
     assert not re.search(r" or \d more", f"{turned}{three}")
 
 
+EVERY = ("zeta", "delta", "K", "step_time")
+
+
 @pytest.mark.usefixtures("unflipped")
 @pytest.mark.parametrize(
-    "asked",
+    ("asked", "followed"),
     [
-        {"heterogeneity": "zeta=4.75,delta=0.19", "link_sharing": "per-server", "uplink": "12Mbit/s"},
         pytest.param(
-            {"heterogeneity": "zeta=1.2,delta=0.2", "link_sharing": "per-server", "bounds": "hflbounds.sharp"},
-            marks=pytest.mark.slow,
-        ),
+            {"heterogeneity": deviations, "link_sharing": "per-server", **more},
+            followed,
+            marks=pytest.mark.slow if followed == EVERY else (),
+        )
+        for deviations, more, followed in (
+            ("zeta=4.75,delta=0.19", {"uplink": "12Mbit/s"}, ("zeta", "step_time")),
+            ("zeta=4.75,delta=0.19", {"uplink": "12Mbit/s"}, EVERY),
+            ("zeta=1.2,delta=0.2", {"bounds": "hflbounds.sharp"}, EVERY),
+        )
     ],
 )
-def test_recommend_names_a_toss_up_between_the_values_that_flip_says(asked: dict[str, Any]) -> None:
+def test_recommend_names_a_toss_up_between_the_values_that_flip_says(
+    asked: dict[str, Any], followed: tuple[str, ...]
+) -> None:
     """Asked again by scenarios of their own, a little before each value and a little beyond it."""
     given = {"groups": 7, "clients_per_group": 16, "local_steps": 4, "model_size": "25MB", **asked}
     deviations = dict(part.split("=") for part in asked["heterogeneity"].split(","))
-    followed = [*deviations, "K", "step_time"]
-    found, now = planner.flip(**given, parameter=followed), planner.recommend(**given)
+    found, now = planner.flip(**given, parameter=followed), planner.recommend(**given, details=False)
     assert now.verdict.status == "best"
     tried, ended = set(), 0
     for row in found.rows:
@@ -1315,7 +1352,7 @@ def test_recommend_names_a_toss_up_between_the_values_that_flip_says(asked: dict
                 there = {"local_steps": at, "target": float(found.target.value)}
             elif row.parameter == "step_time":
                 there = {"step_time": f"{at}s"}
-            told = planner.recommend(**{**given, **there}).verdict
+            told = planner.recommend(**{**given, **there}, details=False).verdict
             among = {*now.verdict.best} & {*told.best}
             assert (told.status if among else "beaten") == status, (row.id, at)
             tried.add(row.parameter)
@@ -1327,7 +1364,7 @@ def test_recommend_names_a_toss_up_between_the_values_that_flip_says(asked: dict
 def test_recommend_names_a_toss_up_with_many_draws_between_the_values_that_flip_says() -> None:
     """With 256 draws the end of this one is not where `flip` says."""
     test_recommend_names_a_toss_up_between_the_values_that_flip_says(
-        {"heterogeneity": "zeta=0.3,delta=4", "link_sharing": "per-server", "uplink": "100Mbit/s"}
+        {"heterogeneity": "zeta=0.3,delta=4", "link_sharing": "per-server", "uplink": "100Mbit/s"}, EVERY
     )
 
 
@@ -1353,8 +1390,9 @@ def test_a_toss_up_begins_where_the_nearest_does(
     assert found == (None if begins is None else pytest.approx(begins, rel=toss_up.WIDTH))
 
 
-def test_recommend_says_of_the_nearest_numbers_where_a_toss_up_begins() -> None:
+def test_recommend_says_of_the_nearest_numbers_where_a_toss_up_begins(moved_alone: Any) -> None:
     """The change alone was named, at which the other leads already: the verdict is open three times nearer."""
+    moved_alone("client_link", "server_link")
     given: dict[str, Any] = {
         "G": 12,
         "M": 25,
@@ -1392,8 +1430,9 @@ def test_a_toss_up_along_a_deviation_of_a_preset_is_that_of_numbers() -> None:
 
 
 @pytest.mark.usefixtures("unflipped", "untossed")
-def test_what_the_verdict_names_has_the_first_row() -> None:
+def test_what_the_verdict_names_has_the_first_row(moved_alone: Any) -> None:
     """The link sharing that was given stood behind all that was not, and behind all numbers."""
+    moved_alone("client_link", "server_link")
     found = planner.flip(
         groups=3, clients_per_group=6, heterogeneity="zeta=2.37,delta=2.6", objective="time", link_sharing="per-client"
     )
@@ -1469,8 +1508,9 @@ def test_break_evens_are_where_recommend_has_another_first_in_whole_rounds() -> 
 
 
 @pytest.mark.usefixtures("untossed")
-def test_link_sharing_of_a_preset_comes_before_numbers(tmp_path: Path) -> None:
+def test_link_sharing_of_a_preset_comes_before_numbers(moved_alone: Any) -> None:
     """It was hidden among "2 changes farther away", while `recommend` asked for it."""
+    moved_alone("sigma", "model_size", "step_time", "client_link")  # the nearest of all
     given = {"G": 3, "M": 20, "heterogeneity": "inter", "rounds": 300, "model_size": "2MB", "step_time": "80ms"}
     given |= {"client_link": "wifi", "server_link": "lan", "objective": "time"}
     found, answer = planner.flip(**given), planner.recommend(**given)
@@ -1482,7 +1522,7 @@ def test_link_sharing_of_a_preset_comes_before_numbers(tmp_path: Path) -> None:
         ("star-star",),
     )
     assert answer.sensitivity[0].parameter == "client_link.sharing"
-    assert planner.recommend(**given, link_sharing="per-client").verdict.best == ("star-star",)
+    assert planner.recommend(**given, link_sharing="per-client", details=False).verdict.best == ("star-star",)
     numbers = planner.flip(**given, link_sharing="per-server")  # given: a number close by is nearer
     assert numbers.rows[0].parameter == "sigma" and "sigma" in numbers.verdict.text
 

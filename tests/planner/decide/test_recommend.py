@@ -151,6 +151,7 @@ def test_the_clock_overrules_rounds_and_the_answer_says_so_with_the_break_even()
     assert f"Break-even: {times(ratio)}" in sentence
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_shared_uplinks_are_asked_about() -> None:
     """product F5: at 20 Mbit/s per phone Star-Star wins, shared by a server's phones Star-Ring does."""
     given = {"G": 12, "M": 25, "P": 2, "K": 5, "H": "both", "network__client_link__up": "20Mbit/s"}
@@ -168,8 +169,9 @@ def test_shared_uplinks_are_asked_about() -> None:
     assert not any("--link-sharing" in step.argv for step in silent.next)
 
 
-@pytest.mark.usefixtures("all_draws")
-def test_what_only_a_preset_says_of_sharing_is_asked_where_it_decides() -> None:
+@pytest.mark.usefixtures("all_draws", "settings_alone")
+def test_what_only_a_preset_says_of_sharing_is_asked_where_it_decides(set_alone: Any) -> None:
+    set_alone("client_link.sharing")
     fleet = {"groups": 10, "clients_per_group": 10, "heterogeneity": "intra", "client_link": "5g"}
     shared = planner.recommend(**fleet, link_sharing="per-server", details=False)
     for said, asked in (({}, True), ({"link_sharing": "per-client"}, False)):
@@ -295,6 +297,7 @@ def test_every_family_answers(bounds: str) -> None:
     assert [row.rank for row in result.ranking] == [1, 2, 3, 4]
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_p_best_is_certain_where_everything_was_given() -> None:
     result = answer(**PAPER, details=True)
     uncertainty = result.recommend.uncertainty
@@ -305,8 +308,10 @@ def test_p_best_is_certain_where_everything_was_given() -> None:
     assert 0 < answer(**given, details=True).ranking[0].p_best <= 1
 
 
-def test_flips_really_flip() -> None:
+def test_flips_really_flip(moved_alone: Any, set_alone: Any) -> None:
     """Every flip is asked again as a scenario of its own: beyond it the named topology comes first."""
+    moved_alone(*KEYS, "zeta", "delta")
+    set_alone()
     given = {"G": 3, "M": 400, "zeta": 0.1, "delta": 0.1, "sigma": 1, "A": 2.3, "L": 1, "P": 1, "K": 2, "R": 1000}
     extra = {"plan__bounds": "thm1", "plan__cap": "none", "network__client_link__preset": "5g", "plan__resolution": 0}
     result = answer(**given, **extra, details=True)
@@ -334,7 +339,7 @@ def test_exact_flips_are_the_closed_form() -> None:
     assert crossings(star_ring, ring_star, "M", **question.values) == pytest.approx([90])
 
 
-def test_json_has_the_contracts_fields_and_no_number_that_is_not_finite() -> None:
+def test_json_has_the_contracts_fields_and_no_number_that_is_not_finite(request: pytest.FixtureRequest) -> None:
     caps = [("hflbounds.sharp", cap) for cap in ("own", "none", "common")]
     caps += [("zhou2026.thm1", cap) for cap in ("own", "none", "common")] + [("zhou2026.cor1", "")]  # which has none
     for (bounds, cap), sigma in itertools.product(caps, (0, 1)):
@@ -353,6 +358,7 @@ def test_json_has_the_contracts_fields_and_no_number_that_is_not_finite() -> Non
         )
         assert all(known.keys() >= {"value", "origin"} for known in data["scenario"].values())
         _finite(data)
+        request.getfixturevalue("unflipped")  # from here on: what would change an answer is alike in all
         for r in data["rows"]:
             if r["rate_bound"] is None and not r["baseline"]:
                 assert r["why"]
@@ -429,8 +435,10 @@ def test_by_rounds_nothing_flips_where_ring_ring_is_first_by_proof() -> None:
         assert "by proof" in result.recommend.flips_searched
 
 
-def test_the_exact_bound_orders_by_no_proof() -> None:
+def test_the_exact_bound_orders_by_no_proof(moved_alone: Any, set_alone: Any) -> None:
     """By it stars drift less than rings where a round has few steps, so that a first place of Ring-Ring can flip."""
+    moved_alone("sigma")
+    set_alone()
     given = {"G": 3, "M": 10, "P": 2, "K": 2, "zeta": 0.1, "delta": 0.05, "plan__predictor": "bound"}
     result = answer(**given, plan__resolution=0, details=True)
     assert result.ranking[0].id == "ring-ring"
@@ -439,8 +447,10 @@ def test_the_exact_bound_orders_by_no_proof() -> None:
     assert beyond.ranking[0].id == found.best_beyond[0] != "ring-ring"
 
 
-def test_the_short_list_has_what_flip_finds_from_zero_and_along_sigma() -> None:
+def test_the_short_list_has_what_flip_finds_from_zero_and_along_sigma(moved_alone: Any, set_alone: Any) -> None:
     """Zeta from 0, and sigma alone; each as `flip` has it."""
+    moved_alone("zeta", "sigma")
+    set_alone()
     given = {"G": 10, "M": 10, "H": "zeta=0,delta=0.2", "R": 1000, "sigma": 1, "L": 1}
     named = {"plan.metric": ("", "gradient"), "plan.predictor": ("", "spectrum"), "plan.objective": ("", "rounds")}
     scenario = load(options={KEYS[k]: (k, v) for k, v in given.items()} | named)
@@ -455,14 +465,17 @@ def test_the_short_list_has_what_flip_finds_from_zero_and_along_sigma() -> None:
         assert found.best_beyond[0] in above.best_beyond
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_guarantees_beside_draws_say_of_which_order_they_are() -> None:
     said = "Worst case to the target, every ring in an order drawn afresh:"
     assert said in answer(G=4, M=6, S2=2, H="both", details=True).explain("guarantees")
     assert said not in answer(G=4, M=6, H="both", details=True).explain("guarantees")
 
 
-def test_solved_flips_are_where_two_topologies_take_the_same_time() -> None:
+def test_solved_flips_are_where_two_topologies_take_the_same_time(moved_alone: Any, set_alone: Any) -> None:
     """Without stragglers: at the printed value the old and the new first one tie in seconds, to rounding."""
+    moved_alone("client_link", "server_link", "model_size", "step_time")
+    set_alone()
     given = {"G": 6, "M": 10, "K": 10, "zeta": 1, "delta": 0.1, "network__client_link__sharing": "per-server"}
     given |= {"network__client_link__up": "75Mbit/s", "network__server_link__preset": "lan", "model__size": "6MB"}
     given |= {"compute__step_time": "30ms", "plan__resolution": 0}
@@ -558,6 +571,7 @@ def test_topologies_that_tie_and_run_different_whole_rounds_are_named() -> None:
     assert not [one for one in more.warnings if "whole" in one.text]
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_label_counts_that_were_given_are_not_asked_for(tmp_path: Path) -> None:
     """They say the ratio of deviations; what is asked for then is their scale. Groups that are equal have one alone."""
     given: dict[str, Any] = {"link_sharing": "per-client", "objective": "time", "sigma": 1}
@@ -612,8 +626,10 @@ def test_what_is_reached_within_a_limit_is_of_all_where_some_stay_away() -> None
     assert float(numbers[0]) < float(numbers[1])
 
 
-def test_what_a_failure_does_is_asked_where_it_changes_who_tosses_up() -> None:
+@pytest.mark.usefixtures("settings_alone")
+def test_what_a_failure_does_is_asked_where_it_changes_who_tosses_up(set_alone: Any) -> None:
     """`tune` said so, and the page of `recommend` did not, as a toss-up of two stayed one of two."""
+    set_alone("on_failure")
     given: dict[str, Any] = {"groups": 10, "clients_per_group": 10, "heterogeneity": "inter", "local_steps": 32}
     given |= {"target": 0.4008, "availability": "85%", "objective": "traffic", "uplink": "20Mbit/s"}
     found = planner.recommend(**given)
@@ -638,8 +654,12 @@ def test_a_latency_that_is_open_is_asked_for_where_the_rates_were_given() -> Non
 
 
 @pytest.mark.usefixtures("few_draws")
-def test_changes_stand_by_where_their_toss_ups_begin_and_give_what_is_on_no_page() -> None:
+def test_changes_stand_by_where_their_toss_ups_begin_and_give_what_is_on_no_page(
+    moved_alone: Any, set_alone: Any
+) -> None:
     """Zeta above 9.18, 1.9 times its value on no page, came before sigma above 2.62, which is 1.4 times away."""
+    moved_alone("zeta", "sigma")
+    set_alone()
     found = planner.recommend(G=15, M=40, heterogeneity="intra", objective="traffic")
     said = " ".join(str(found).partition("Changes ")[2].split())
     sigma, zeta = (re.search(rf"{name} above (\S+) -> toss-up", said) for name in ("sigma", r"zeta \(now 4\.75\)"))
@@ -649,8 +669,10 @@ def test_changes_stand_by_where_their_toss_ups_begin_and_give_what_is_on_no_page
 
 
 @pytest.mark.usefixtures("few_draws")
-def test_both_rates_of_a_link_are_moved_by_one_factor() -> None:
+def test_both_rates_of_a_link_are_moved_by_one_factor(moved_alone: Any, set_alone: Any) -> None:
     """`client link above 55.7 Mbit/s (by uplink)` was no toss-up with `--uplink 60Mbit/s` alone."""
+    moved_alone("client_link")
+    set_alone()
     given: dict[str, Any] = {"G": 8, "M": 20, "K": 5, "heterogeneity": "inter", "model_size": "30MB"}
     given |= {"link_sharing": "per-client", "objective": "time"}
     found = planner.recommend(**given, uplink="15Mbit/s")
@@ -674,6 +696,7 @@ def test_a_target_as_it_is_printed_asks_the_same(rounds: int) -> None:
     assert now.row("star-star").rounds == rounds
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_uncertainty_of_two_cases_says_which_it_is_of_and_that_link_sharing_decides() -> None:
     """It said "Star-Star is within 2 % of the best" beside a verdict of Star-Ring over shared links."""
     given: dict[str, Any] = {"groups": 12, "clients_per_group": 25, "uplink": "20Mbit/s", "model_size": "45MB"}

@@ -40,6 +40,7 @@ def test_ends_of_times_are_what_single_numbers_there_take() -> None:
             assert case.time_seconds_high == pytest.approx(slow[row.id, case.value], rel=1e-9)
 
 
+@pytest.mark.usefixtures("settings_alone")
 def test_ends_of_a_middle_tier_and_of_random_compute_times(request: pytest.FixtureRequest) -> None:
     def hours(up: str) -> Any:
         site = {"name": "site", "count": 4, "link": {"preset": "wan", "up": up}}
@@ -58,6 +59,7 @@ def test_ends_of_a_middle_tier_and_of_random_compute_times(request: pytest.Fixtu
     assert "Assumed   passes of a region" in page  # it was cut to ", 8 more", as its first is longer than all may be
 
 
+@pytest.mark.usefixtures("asked_once")
 def test_a_page_and_a_table_say_them_and_nothing_is_said_without_a_range(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -77,8 +79,10 @@ def test_a_page_and_a_table_say_them_and_nothing_is_said_without_a_range(
     assert "Ranges" not in str(exact)
 
 
-def test_a_range_that_settles_a_toss_up_is_named_and_asked_for() -> None:
+def test_a_range_that_settles_a_toss_up_is_named_and_asked_for(moved_alone: Any, set_alone: Any) -> None:
     """It stood as a toss-up without a reason, and the data were asked for."""
+    moved_alone("step_time")
+    set_alone()
     fleet = FLEET | {"heterogeneity": "both", "uplink": "20Mbit/s", "server_link": "wan", "link_sharing": "per-server"}
     ranged = planner.recommend(**fleet, step_time="0.01:100s")
     assert (ranged.verdict.status, ranged.verdict.best) == ("toss-up", ("star-ring", "star-star"))
@@ -96,8 +100,10 @@ def test_a_range_that_settles_a_toss_up_is_named_and_asked_for() -> None:
     assert ranged.to_json()["next"][0]["argv"] == ["--step-time", "TIME"]
 
 
-def test_no_range_turns_an_order_at_its_middle() -> None:
+def test_no_range_turns_an_order_at_its_middle(moved_alone: Any, set_alone: Any) -> None:
     """Rounds that are rounded up led another than those that are not: the turn stood at the present value, twice."""
+    moved_alone("step_time")
+    set_alone()
     rates = (("continent", 3, "50Mbit/s", "150ms"), ("site", 4, "1Gbit/s", "20ms"), ("machine", 16, "10Gbit/s", "1ms"))
     tiers = [{"name": n, "count": c, "link": {"up": r, "down": r, "latency": wait}} for n, c, r, wait in rates]
     told: dict[str, Any] = {"fleet": {"local_steps": 20, "tiers": tiers}, "plan": {"objective": "time", "draws": 0}}
@@ -110,6 +116,7 @@ def test_no_range_turns_an_order_at_its_middle() -> None:
     assert all(one.break_even != one.now for one in ranged.sensitivity)
 
 
+@pytest.mark.usefixtures("settings_alone")
 def test_a_setting_that_settles_a_toss_up_is_no_range_to_narrow() -> None:
     answer = planner.recommend(
         data=ROOT / "examples/consortium_labels.csv", uplink="100Mbit/s", link_sharing="per-server", local_steps=10
@@ -120,6 +127,7 @@ def test_a_setting_that_settles_a_toss_up_is_no_range_to_narrow() -> None:
     assert "--server-uplink" not in {word for one in answer.next for word in one.argv}
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_a_range_that_decides_most_is_asked_for() -> None:
     """Beside ranges of the data, an uplink that is known to a factor of 12 has 39 % of the variance of the lead."""
     found = planner.recommend(

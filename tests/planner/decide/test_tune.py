@@ -34,7 +34,7 @@ from planner.scenario.resolve import load
 from planner.scenario.units import format_duration
 
 # What would change an answer is looked at in no test here.
-pytestmark = pytest.mark.usefixtures("unflipped", "few_draws")
+pytestmark = pytest.mark.usefixtures("unflipped", "few_draws", "asked_once")
 
 ROOT = Path(__file__).parents[3]
 ENDS = ("low", "median", "high")  # of what runs saved
@@ -414,9 +414,9 @@ def test_what_goes_beyond_measured_runs_has_weak_evidence_and_a_warning(plan, wo
 def test_what_a_step_beyond_measured_runs_would_save_is_said(plan) -> None:
     """The least of all pairs next above 50 local steps in a round, each asked for by itself."""
     fleet = ["-G", "12", "-M", "25", "--uplink", "2Mbit/s", "--link-sharing", "per-client", "--target", "0.05"]
-    told = asked(plan, "tune", *fleet)
+    told = asked(plan, "tune", *fleet, "-P", "1,3")
     ladder, times = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64), {}
-    for P in (n for n in ladder if n <= 16):
+    for P in (1, 3):
         K = next(k for k in ladder if P * k > 50)
         rows = asked(plan, "recommend", *fleet, "-P", str(P), "-K", str(K))["rows"]
         times[f"K = {K}, P = {P}"] = min(row["time_seconds"]["value"] for row in rows if not row["baseline"])
@@ -490,8 +490,8 @@ def test_a_toss_up_with_shared_links_is_that_of_the_same_command_with_them(plan)
 
 
 def test_one_group_or_one_client_and_rates_without_a_step(plan) -> None:
-    assert plan("tune", "-G", "1", "-M", "5", "-H", "intra")[0] == 0
-    assert plan("tune", "-G", "5", "-M", "1", "-H", "inter")[0] == 0
+    assert plan("tune", "-G", "1", "-M", "5", "-H", "intra", "-K", "1,2,8", "-P", "1,4")[0] == 0
+    assert plan("tune", "-G", "5", "-M", "1", "-H", "inter", "-K", "1,2,8", "-P", "1,4")[0] == 0
     told = asked(plan, *WORDS, "--bounds", "cor1")
     assert told["tune"]["rates"] is None
     assert {row["rate_predicted_raw"] for row in told["rows"]} == {None}
@@ -707,7 +707,9 @@ def test_a_change_is_advised_for_what_it_saves_beyond_the_error(plan, tmp_path, 
     assert (" less time, though within the predictor's error, and " in told["verdict"]["text"]) == doubt
 
 
-@pytest.mark.parametrize(("tried", "keeps"), [((), True), (("--local-steps", "1:40", "--group-rounds", "1:8"), False)])
+@pytest.mark.parametrize(
+    ("tried", "keeps"), [((), True), (("--local-steps", "5,20,40", "--group-rounds", "1,4,8"), False)]
+)
 def test_without_near_cases_a_gain_has_to_exceed_what_tells_topologies_apart(plan, tmp_path, tried, keeps) -> None:
     """The factor below which `recommend` names no topology of such trees, as its warning has it."""
     file = tmp_path / "continents.toml"
@@ -755,7 +757,7 @@ def test_the_present_choice_says_which_of_its_numbers_were_assumed(plan) -> None
         (("--set", "fleet.group_rounds=2"), "K assumed"),
         (("--set", table, "--set", "fleet.group_rounds=2"), "K and P as given"),
     ):
-        code, page, _ = plan("tune", *fleet, *more)
+        code, page, _ = plan("tune", *fleet, *more, "--topology", "star-star")
         table_of = re.split(r"\n(?:Alike|Rates|Evidence) ", page.partition("Target:")[2])[0]
         assert code == 0 and said in table_of and table_of.count("given") + table_of.count("assumed") == 1
 
@@ -1207,7 +1209,9 @@ SITES = ("-G", "5", "-M", "6", "--model-size", "400MB", "--client-link", "datace
 
 def test_what_takes_far_less_traffic_for_time_within_the_error_is_named_and_whether_a_round_breaks_asked(plan) -> None:
     """A tenth more time than the least was advised for an eighth of the traffic; it is named, and the least advised."""
-    words = ("tune", *SITES, "--availability", "85%")
+    words, tried = ("tune", *SITES, "--availability", "85%"), ("-K", "1,2,32", "-P", "1,12")
+    there = asked(plan, "recommend", *words[1:])["rows"]  # begun, as there, and not those that are completed
+    words += tried
     told, page = asked(plan, *words), plan(*words)[1]
     best, near = recommended(told), next(row for row in plain(told) if row["beside"])
     assert near["topology"] == best["topology"]
@@ -1224,7 +1228,6 @@ def test_what_takes_far_less_traffic_for_time_within_the_error_is_named_and_whet
     skips = asked(plan, *words, "--on-failure", "skip")["rows"]
     assert set(change["best_beyond"]) == {row["topology"] for row in skips if row["recommended"] or row["toss_up"]}
     assert "--on-failure fail|skip" in page
-    there = asked(plan, "recommend", *words[1:])["rows"]  # begun, as there, and not those that are completed
     given = next(row for row in plain(told) if row["given"])
     (same,) = (row for row in there if row["id"] == given["topology"])
     begun = same["participation"]["rounds_begun"]

@@ -864,6 +864,7 @@ def test_each_set_of_constants_answers_as_if_it_were_asked_for(said: dict[str, s
 # ---------------------------------------------------------------- in an answer
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_an_answer_keeps_three_kinds_apart() -> None:
     data = recommend(scenario(sigma=None, H="both", plan__draws="512")).to_json()
     found = data["recommend"]["uncertainty"]
@@ -903,6 +904,7 @@ def test_a_target_with_limits_is_drawn_between_them(low: str, high: str) -> None
         assert list(ends) == pytest.approx([*ask(scenario(target=at)).rounds().values()], rel=1e-9)
 
 
+@pytest.mark.usefixtures("asked_once", "unflipped")
 def test_the_table_says_it_in_a_few_lines(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = ["recommend", "--G", "5", "--M", "8", "--heterogeneity", "zeta=0.1:2,delta=0.5±0.2"]
     arguments += ["--set", "plan.draws=256", "--bounds", "sharp"]

@@ -19,7 +19,7 @@ COMMANDS = {
 }
 
 
-@pytest.mark.usefixtures("asked_once")
+@pytest.mark.usefixtures("asked_once", "unturned")
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_format_shows_the_same_answer(plan, command: str) -> None:
     words, rows_of = COMMANDS[command]

@@ -162,6 +162,7 @@ def test_homes_do_not_depend_on_the_order_of_rows(
     assert (second.as_listed.airtime == other.airtime).all() and (second.as_listed.home == other.home).all()
 
 
+@pytest.mark.usefixtures("counts_alone")
 @pytest.mark.parametrize(("seed", "wide"), [(1, False), (0, True)])
 def test_answers_do_not_depend_on_the_order_of_rows(plan, tmp_path: Path, seed: int, wide: bool) -> None:
     """The same rows had 0.81, 0.66 and 0.57 times the airtime in three orders: homes went to whoever came first."""
@@ -659,7 +660,7 @@ def test_decimal_commas_are_read_between_semicolons(tmp_path: Path) -> None:
     assert (one == other).all() and one.sum() == 3.75
 
 
-@pytest.mark.usefixtures("unturned")
+@pytest.mark.usefixtures("unturned", "unflipped")
 def test_hfl_that_goes_to_the_cloud_every_time_takes_the_rounds_that_recommend_has(plan) -> None:
     """The bound had 0.42 times the cloud rounds where `recommend` had 3.3 times, to the same loss, and pilots 2.3."""
     words = ("-H", "inter", "--client-link", "5g", "--model-size", "12MB")
@@ -864,7 +865,7 @@ def test_it_flips_where_it_says(plan, request: pytest.FixtureRequest) -> None:
 
 
 @pytest.mark.usefixtures("gap_alone")
-@pytest.mark.parametrize("layout", ["triangle:14,4,1", "drawn"])
+@pytest.mark.parametrize("layout", ["triangle:14,4,1", pytest.param("drawn", marks=pytest.mark.slow)])
 def test_beyond_a_gap_the_page_says_what_was_said_of_it(
     plan, tmp_path: Path, layout: str, request: pytest.FixtureRequest
 ) -> None:

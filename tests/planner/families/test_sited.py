@@ -100,6 +100,7 @@ def test_what_rounds_of_an_unequal_fleet_leave_out_is_said_first(plan, tmp_path:
     assert "equal groups" not in out
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_a_layout_keeps_the_steps_of_its_clients(plan, tmp_path: Path) -> None:
     network, fleet, best = (tmp_path / f"{name}.csv" for name in ("net", "fleet", "best"))
     network.write_text("a,b,latency_ms,bandwidth_mbit\nA,B,5,100\nB,C,6,200\nC,D,3,50\n")
@@ -188,6 +189,7 @@ def test_stars_with_the_same_rounds_are_told_apart_by_their_rounds_seconds() -> 
     assert len(answer.undecided(question, [one, same])) == 1
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_the_layout_is_read_again_and_its_rings_are_best(plan, tmp_path: Path) -> None:
     path = tmp_path / "best.csv"
     words = ("network", "place", "geant", "-c", str(EXAMPLE / "consortium.toml"), "--tiers", "star/ring")

@@ -629,7 +629,7 @@ def test_a_metric_the_predictor_does_not_know_is_refused(words: list[str], plan:
 
 
 @pytest.mark.usefixtures("few_draws")
-def test_answers_of_every_predictor_and_metric_are_of_the_schema(plan: Any) -> None:
+def test_answers_of_every_predictor_and_metric_are_of_the_schema(plan: Any, request: pytest.FixtureRequest) -> None:
     from of_schema import validate
 
     schema = json.loads(plan("schema", "recommend")[1])
@@ -648,6 +648,8 @@ def test_answers_of_every_predictor_and_metric_are_of_the_schema(plan: Any) -> N
             words[1] if "--predictor" in words else "spectrum",
             words[1] if "--metric" in words else "gradient" if words else "loss",
         )
+        assert found["sensitivity"]
+        request.getfixturevalue("unflipped")  # from here on, as changes are alike in all
         without_record = words[-1:] in (["bound"], ["surrogate"])
         assert (found["recommend"]["uncertainty"]["model"] is None) == without_record
 

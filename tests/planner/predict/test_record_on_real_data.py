@@ -116,6 +116,7 @@ def test_shares_of_rates_near_the_best_are_those_of_the_page_and_kinds_of_split_
             assert f"{int(every['rates_near']) / int(every['rates']):.0%}" == f"{shown}%"
 
 
+@pytest.mark.usefixtures("unflipped")
 @pytest.mark.parametrize(
     ("told", "row"),
     [

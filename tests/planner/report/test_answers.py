@@ -186,9 +186,10 @@ def test_parts_of_bounds_that_have_not_the_same_are_one_table(plan) -> None:
 
 
 @pytest.mark.usefixtures("nearest_alone")
-def test_a_target_that_would_be_refused_is_not_given_beside_a_count(moved_alone: Any) -> None:
+def test_a_target_that_would_be_refused_is_not_given_beside_a_count(moved_alone: Any, set_alone: Any) -> None:
     """Of accuracy no number can be asked for; of loss the one that is given is taken."""
     moved_alone("K")
+    set_alone()
     asked = {"config": "examples/consortium.toml", "network": "geant", "sites": "examples/consortium.csv"}
     asked |= {"uplink": "100Mbit/s", "downlink": "1Gbit/s", "step_time": "30ms"}
     by_loss, by_accuracy = (
@@ -213,6 +214,9 @@ def test_a_toss_up_whose_intervals_tell_all_apart_says_why_none_is_named() -> No
     assert f"{first.title} leads, but too few such first choices on record were right." in answer.verdict.text
 
 
+QUICK = ("--set", "plan.draws=0")
+
+
 @pytest.mark.usefixtures("unflipped")
 @pytest.mark.parametrize(
     ("parameter", "now", "other"),
@@ -234,7 +238,7 @@ def test_a_setting_that_is_a_change_is_said_as_it_is_typed(parameter: str, now: 
     said = change(one, {})
     words = shlex.split(said.partition(" -> ")[0].partition(" (")[0])
     assert words[0].startswith("--") and said.endswith("-> Star-Star or Star-Ring")
-    code, out, err = plan("recommend", "-G", "3", "-M", "4", "--availability", "95%", *words, "--json")
+    code, out, err = plan("recommend", "-G", "3", "-M", "4", "--availability", "95%", *words, *QUICK, "--json")
     assert code == 0, err
     answer = json.loads(out)
     if parameter == "cost":

@@ -302,7 +302,8 @@ def plan(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tm
     return call
 
 
-@pytest.mark.usefixtures("few_draws", "searched_once")  # with all draws and searches they are slow checks
+# With all draws and searches, also for where toss-ups begin, they are slow checks.
+@pytest.mark.usefixtures("few_draws", "searched_once", "nearest_alone", "untossed")
 def test_drawn_scenarios_have_answers_or_refusals(plan: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DRAWN_LOG", str(tmp_path / "log"))
     seen = check(plan, range(QUICK), tmp_path)

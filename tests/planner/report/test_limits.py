@@ -115,8 +115,12 @@ def test_a_page_fits_and_says_the_same_as_every_other_form(plan, command: str) -
             "recommend --heterogeneity inter -K 13 --sigma 6.75 --rounds 529 --metric gradient --tiers 5/5/4",  # 27
             marks=pytest.mark.slow,
         ),
-        "recommend -G 8 -M 25 --heterogeneity inter -K 1 --rounds 1447 --availability 99%",  # 26
-        "overlap ring:4,6,2,2 --heterogeneity inter",  # other links dropped for time: four rows
+        pytest.param(  # 26
+            "recommend -G 8 -M 25 --heterogeneity inter -K 1 --rounds 1447 --availability 99%", marks=pytest.mark.slow
+        ),
+        pytest.param(  # other links dropped for time: four rows
+            "overlap ring:4,6,2,2 --heterogeneity inter", marks=pytest.mark.slow
+        ),
         "tune -G 4 -M 17 -H intra --uplink 363Mbit/s --model-size 75.5MB --sigma 0.905 --rounds 5",  # 223 words
         "tune -G 26 -M 6 -H zeta=0.3,delta=2 --group-rounds 4 --step-time 0.00448s --sigma 0.106 --rounds 8",  # 239
         "bounds show zhou2025.thm1-proof.ring-ring",  # twelve terms: 26 lines
@@ -150,7 +154,7 @@ def test_a_page_of_six_buffers_is_no_longer_than_others(plan) -> None:
 @pytest.mark.parametrize(
     ("command", "line"),
     [
-        ("compare examples/phones.toml examples/hospitals.toml", "hfl-plan recommend --config examples/hospitals.toml"),
+        ("compare examples/phones.toml examples/phones.toml", "hfl-plan recommend --config examples/phones.toml"),
         ("measure examples/hospitals.csv", "hfl-plan measure ... --gram GRAM.csv"),
         ("recommend -G 10 -M 10", "hfl-plan pilot HOOK.py hfl-plan recommend ... --explain"),
     ],

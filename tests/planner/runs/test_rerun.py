@@ -18,6 +18,8 @@ from test_docs import assert_shown, consoles
 from planner.io.json_documents import schema_of
 from planner.runs import manifest
 
+pytestmark = pytest.mark.usefixtures("settings_alone")  # of what would change an answer, the words
+
 COUNTS = "client,group,a,b\nc1,x,9,1\nc2,x,8,2\nc3,y,1,9\nc4,y,3,7\n"
 TOML = """
 title = "Two wards"

@@ -267,6 +267,7 @@ def test_counts_without_groups_and_nested_ones_can_be_grouped():
         counts.regrouped(nested.encode(), "wards.csv", 2, {"fleet": {"tiers": [{"count": 2}] * 3}})
 
 
+@pytest.mark.usefixtures("searched_once")
 def test_a_mark_in_the_table_of_groups_is_explained_there():
     hospitals = Path(__file__).parents[3] / "examples" / "hospitals.csv"
     links = {"fleet": {"tiers": [{"count": 4}, {"count": 8}]}}
