@@ -59,7 +59,11 @@ def draw(found: Phase) -> Drawing:
         axes.annotate("you are here", (found.x.now, found.y.now), **below, zorder=7, path_effects=halo())
     for axis, side, ends in ((found.x, "x", across), (found.y, "y", up)):
         _scale(axes, axis, side, ends)
-    _name(axes, found)
+    named = [_name(axes, found, tied) for tied in sorted({tied for row in found.tied for tied in row if tied})]
+    drawn.draw_without_rendering()  # once for all, as it takes most of the time
+    for name in filter(None, named):
+        if not within(name.get_window_extent(), axes.get_window_extent()):
+            name.remove()  # the legend says whose the colour is
     i, j = (int(np.abs(np.log(np.asarray(a.values) / a.now)).argmin()) for a in (found.y, found.x))
     where = [t for t in shown if t in found.tied[i][j]]  # first in the cell nearest to the scenario
     heading(
@@ -140,17 +144,8 @@ def _sizes(axes: Any, found: Phase, across: Floats, up: Floats) -> None:
         axes.annotate(f"G M = {clients:,.0f}", (x[k], y[k]), **at, fontsize=6.5, zorder=6, path_effects=halo())
 
 
-def _name(axes: Any, found: Phase) -> None:
-    """The best topology in each region that has room for its name; the legend says whose other colours are."""
-    written = [_named(axes, found, tied) for tied in sorted({tied for row in found.tied for tied in row if tied})]
-    axes.figure.draw_without_rendering()
-    for name in written:
-        if name is not None and not within(name.get_window_extent(), axes.get_window_extent()):
-            name.remove()
-
-
-def _named(axes: Any, found: Phase, tied: tuple[str, ...]) -> Any:
-    """The name in the cell of its region that is farthest from any other; None in a small one."""
+def _name(axes: Any, found: Phase, tied: tuple[str, ...]) -> Any:
+    """The best topology, in the cell of a region that is farthest from any other; None in a small one."""
     left = np.pad(np.array([[cell == tied for cell in row] for row in found.tied]), 1)
     if left.sum() < NAMED * left.size:
         return None
