@@ -1165,7 +1165,8 @@ def test_what_is_said_of_time_beside_airtime_is_what_is_said_where_time_decides(
         assert (f" and for {other} (" if len({*words.values()}) == 1 else f", {words[other]} for {other} (") in text
         assert ("race it before building it" in text) == (said["race first"] in words.values())
         once = asked[one]["overlap"]["every"]["verdict"]
-        assert ("Overlap and HFL with Ge = 1 edge round (0." in text) == (once == "toss-up") != (once == "")
+        assert ("Try HFL with Ge = 1 first: 0." in text) == (once != "")
+        assert ("; a toss-up with overlap. At Ge = 5: " in text) == (once == "toss-up")
     once = json.loads(plan(*command, "--Ge", "1", "--json")[1])["verdict"]["text"]
     assert "not worth it for airtime" in once and "`recommend`" not in once
 
