@@ -478,7 +478,9 @@ def _in_its_own_terms(written: Written, measured: FromFile | None) -> Known | No
         return Known.given(value)
     if metric == "accuracy" and pilot:
         return replace(Known.given(round(1 - value, 12)), note=f"a test accuracy of {value.reading}")
-    way = f"`hfl-plan pilot HOOK.py --metric {metric} -o pilot.json`, with K, P and order of here, and --pilot pilot.json"
+    way = (
+        f"`hfl-plan pilot HOOK.py --metric {metric} -o pilot.json`, with K, P and order of here, and --pilot pilot.json"
+    )
     if metric == "loss":
         raise ScenarioError(
             f"{name}: nothing here says how far above the least a loss of {value:g} is. Give {way}, a profile of "

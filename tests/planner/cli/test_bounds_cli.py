@@ -83,7 +83,9 @@ def test_a_list_fits_a_page_and_says_what_its_words_mean(plan, words: str) -> No
     assert rows and all(f"{row[1]}: " in status for row in rows)
     assert ("hidden: " in status) == any(row[2] == "hidden" for row in rows)
     if words == "ring-star":
-        begin = "Begin with hflbounds.exact.ring-star for numbers (exact sums) and hflbounds.sharp.ring-star for a paper"
+        begin = (
+            "Begin with hflbounds.exact.ring-star for numbers (exact sums) and hflbounds.sharp.ring-star for a paper"
+        )
         assert begin in " ".join(page.split())
 
 

@@ -1123,13 +1123,7 @@ def test_a_map_for_the_terminal_needs_neither_matplotlib_nor_scipy_nor_torch() -
     assert "Best topology by rounds" in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("command", "lines"),
-    [  # a page with every change is on another page of the documentation too
-        pytest.param(*shown, marks=() if re.search(" -p | --map ", shown[0]) else pytest.mark.slow)
-        for shown in test_docs.consoles((ROOT / "docs" / "flips.md").read_text())
-    ],
-)
+@pytest.mark.parametrize(("command", "lines"), test_docs.consoles((ROOT / "docs" / "flips.md").read_text()))
 def test_the_page_shows_what_the_command_prints(
     command: str, lines: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
