@@ -312,7 +312,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
     toss_up = f"{title(chosen.topology)} is a toss-up for {aim} with {which}." if others else ""
     apart = ["K"] * any(one.K != chosen.K for one in tied) + [chosen.passes] * any(one.P != chosen.P for one in tied)
     if apart:
-        toss_up += f" Each has its own {join(apart)}; Next has {title(chosen.topology)}'s."
+        toss_up += f" Race each with its own {join(apart)}; Next has {title(chosen.topology)}'s."
     alone = "" if wanted.topology is not None else _one_tier(search, chosen)
     then = {name: _undecided(answer.rows) if answer else () for name, answer in otherwise.items()}
     differ = {name: beyond for name, beyond in then.items() if beyond != own[:1]}  # else it is the advice all the same

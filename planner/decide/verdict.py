@@ -603,7 +603,8 @@ def without_servers(baseline: Faster, scenario: Scenario, objective: Objective) 
         if baseline.through is not None and baseline.through > baseline.ratio:  # which is what it covers
             why = why and " (within the predictor's error)"
         why = " in as many rounds" if baseline.same_rounds and baseline.through is None else why
-        return f"{name} {takes}{why}: {do} it unless you need {servers}."
+        unless = f" unless you need {servers}" if scenario.network.tiers > 1 else ""  # else there are none
+        return f"{name} {takes}{why}: {do} it{unless}."
     return f"{name} without {servers} {takes}."
 
 

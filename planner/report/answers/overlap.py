@@ -63,7 +63,7 @@ class Turn(Sensitivity):
         """Say that it is open there, and that it takes more."""
         leads = " (toss-up)" if self.verdict == "cannot tell" else ""
         more = self.takes is not None and self.takes > MORE
-        return f"{leads}, at {times(self.takes)} the present {self.objective}" if more else leads
+        return f"{leads}, at {times(self.takes)} today's least {self.objective}" if more else leads
 
 
 class Overlap(Told):

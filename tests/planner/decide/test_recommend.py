@@ -14,6 +14,7 @@ from second_encoding import value as second
 import planner
 from hflbounds import family
 from hflbounds.evaluate.compare import crossings
+from planner.decide.advice import race
 from planner.decide.rank import recommend
 from planner.decide.recommendation import Recommendation
 from planner.decide.sensitivity import flip as follow
@@ -703,3 +704,19 @@ def test_uncertainty_of_two_cases_says_which_it_is_of_and_that_link_sharing_deci
     said = "This is for own links. Link sharing decides, and is not drawn: --link-sharing per-server: shared links."
     assert said in " ".join(planner.recommend(**given).explain("uncertainty").split())
     assert "Link sharing" not in planner.recommend(**given, link_sharing="per-client").explain("uncertainty")
+
+
+@pytest.mark.parametrize(
+    ("own", "words"),
+    [
+        ({}, ""),
+        ({"order": "random"}, "--order random"),
+        ({"groups_per_round": 2, "clients_per_round": 3, "order": "random"}, "--drawn 2/3"),
+        ({"local_steps": 7, "group_rounds": 3}, "-K 7 -P 3"),
+    ],
+)
+def test_the_race_that_is_named_is_of_this_fleet(own: dict[str, Any], words: str) -> None:
+    """A pilot in fixed order, run as the page said, was refused beside the file that says random order."""
+    fleet = {"groups": 3, "clients_per_group": 4, **own}
+    question = ask(planner.load_scenario(config={"fleet": fleet, "problem": {"heterogeneity": "inter"}}))
+    assert " ".join(race(question)) == f"hfl-plan pilot HOOK.py {words}".strip()

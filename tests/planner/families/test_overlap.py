@@ -792,7 +792,7 @@ def test_a_count_that_takes_more_is_not_offered_without_saying_so(plan) -> None:
     found = json.loads(plan(*words, "1", "--json")[1])
     [change] = [one for one in found["sensitivity"] if one["parameter"] == "Ge"]
     assert (change["break_even"], change["best_beyond"], change["objective"]) == (3, ["hhfl"], "airtime")
-    said = f"Ge = 3 -> HHFL leads (toss-up), at {change['takes']['value']:.2g}x the present airtime"
+    said = f"Ge = 3 -> HHFL leads (toss-up), at {change['takes']['value']:.2g}x today's least airtime"
     assert said in plan(*words, "1")[1]
     assert plan(*words, "1")[1].startswith("By the bound and runs, not worth it")  # runs corrected its numbers
     there = json.loads(plan(*words, "3", "--json")[1])

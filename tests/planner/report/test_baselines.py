@@ -175,6 +175,8 @@ def test_advice_for_one_tier_says_where_the_predictors_error_covers_its_ratio() 
     assert 0.5 < ratio < 0.9
     said = f"FedAvg takes {times(ratio)} the time, within the predictor's error: try it unless you need group servers."
     assert said in answer.verdict.text  # and of no links of servers, which are faster than those of clients
+    alone = planner.recommend(config="examples/phones.toml", tiers=1)
+    assert "within the predictor's error: try it. Confidence" in alone.verdict.text  # there are no servers to need
 
 
 def test_one_group_is_one_tier_and_is_not_taken_where_groups_take_as_much() -> None:
