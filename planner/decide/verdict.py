@@ -299,7 +299,7 @@ def _too_near(here: Standing) -> str:
         return ""
     pilot, way = here.scenario.pilot, "Take a harder one, with more --rounds."
     if pilot is not None and here.question.predictor.extrapolated(here.question) < 1:
-        way = f"Take a harder one, such as --rounds {pilot.rounds}, the pilot's last."
+        way = f"Take a harder one in its place, such as --rounds {pilot.rounds}, the pilot's last."
     elif pilot is not None:
         way = "Give `hfl-plan pilot` more --rounds, for a harder one."
     few = counted(round(here.least / here.prices[here.best[0]]), "round")

@@ -393,10 +393,8 @@ def change_in(answer: Answer, one: Sensitivity) -> str:
     first = answer.verdict
     while first.cases:  # changes are followed from the first
         first = first.cases[0]
-    ends = {name: at for name in ("now", "break_even", "toss_up") if isinstance(at := getattr(one, name), float)}
-    if (one.parameter, answer.metric) == ("target", "accuracy"):  # followed as a test error; typed as an accuracy
-        turned = {name: 1 - at for name, at in ends.items()}
-        one = one.replaced(parameter="target_accuracy", unit="%", **turned)
+    one, parameter = as_typed_by(answer.metric, one), one.parameter
+    ends = _ends(one)
     link, dot, both = one.parameter.rpartition(".rate")
     rates = {answer.scenario[f"{link}.{way}"].value for way in ("up", "down")} if dot and not both else ()
     if len(rates) > 1 and "now" in ends:  # one factor for two numbers
@@ -408,7 +406,18 @@ def change_in(answer: Answer, one: Sensitivity) -> str:
             return f"{own} (now {format_amount(float(f'{known.value:.3g}'), known.unit)})"
         return own
 
-    return unserved_in(answer, change(one, titles, first.best, words), one.parameter, one.break_even)
+    return unserved_in(answer, change(one, titles, first.best, words), parameter, one.break_even)
+
+
+def as_typed_by(metric: str, one: Sensitivity) -> Sensitivity:
+    """Turn a target that was followed as a test error into the accuracy that is typed; others stay."""
+    if (one.parameter, metric) != ("target", "accuracy"):
+        return one
+    return one.replaced(parameter="target_accuracy", unit="%", **{name: 1 - at for name, at in _ends(one).items()})
+
+
+def _ends(one: Sensitivity) -> dict[str, float]:
+    return {name: at for name in ("now", "break_even", "toss_up") if isinstance(at := getattr(one, name), float)}
 
 
 def unserved_in(answer: Answer, text: str, parameter: str, other: object) -> str:
@@ -436,6 +445,8 @@ def change(
     # farther away from a count the present best may lead again
     side = "=" if isinstance(even, int) else "above" if even > now else "below"
     at, tossed = (None if x is None else format_break_even(x, one.unit) for x in (even, one.toss_up))
+    if tossed and one.toss_up == one.break_even:  # there is no room for more
+        return f"{what} {side} {tossed} -> toss-up"
     before = f"{tossed} -> toss-up, " if tossed and tossed != at else ""
     return f"{what} {side} {before}{at} {leads}{one.more}"
 

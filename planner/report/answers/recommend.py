@@ -45,7 +45,7 @@ from planner.report.document import (
     numeric,
     thinned,
 )
-from planner.report.page import AMOUNTS, BEGUN, RECORD, SCALE, TIED, about, change_in, count, page, record
+from planner.report.page import AMOUNTS, BEGUN, RECORD, SCALE, TIED, about, as_typed_by, change_in, count, page, record
 from planner.report.render.table import first_that_fits
 from planner.scenario.fields import CHOICES
 from planner.scenario.footprint import MORE
@@ -86,12 +86,13 @@ WHOLE = (Column("rounds", "count"), Column("time", "duration"), Column("traffic"
 def document(answer: Recommendation) -> Document:
     """Lay a recommendation out, with as many topologies as leave a page its lines.
 
-    Where there are too many, the first that goes is where toss-ups begin; of a few topologies then words, and columns.
+    Where there are too many, the first that goes is who leads beyond a toss-up; of a few topologies then words, and
+    columns.
     """
     sections, facts = tuple(_sections(answer)), tuple(_facts(answer))
     changes = [answer.sensitivity]
     if any(one.toss_up is not None for one in answer.sensitivity):
-        changes.append(tuple(one.replaced(toss_up=None) for one in answer.sensitivity))
+        changes.append(tuple(one.replaced(break_even=one.toss_up or one.break_even) for one in answer.sensitivity))
     few = len(answer.ranking) <= LEAST + 1
 
     def laid(
@@ -656,7 +657,8 @@ def _sensitivity(answer: Recommendation) -> Iterator[Block]:
 def _break_even(answer: Recommendation) -> Iterator[Block]:
     found = [one for one in answer.sensitivity if one.break_even is not None]
     columns = (Column("change"), Column("now", "number"), Column("method"))
-    rows = tuple((change_in(answer, one), format_amount(one.now, one.unit), one.method) for one in found)
+    typed = [(change_in(answer, one), as_typed_by(answer.metric, one)) for one in found]
+    rows = tuple((said, format_amount(one.now, one.unit), one.method) for said, one in typed)
     if rows:
         yield Table(columns, rows, label="Break-even points, nearest first")
     if any(one.toss_up is not None for one in found):
