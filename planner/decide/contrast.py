@@ -1,8 +1,8 @@
 """Two scenarios side by side: what differs, and which difference turns one verdict into the other.
 
 Differences are changed one at a time in the first scenario. Where none alone turns its verdict into that of the second,
-all are changed, and put back one by one as long as the verdict stays turned: what is left does it together, and no part
-of it does.
+all are changed in both, and put back one by one as long as both verdicts stay turned into each other: what is left does
+it together, whichever scenario is the first. It is told where it is small.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 from hflbounds.topology import tier_symbols
@@ -23,23 +23,22 @@ from planner.io.answers import Verdict
 from planner.predict.evidence import predictor_record
 from planner.predict.question import ask, with_default_order
 from planner.scenario.fields import leaves, put
-from planner.scenario.resolve import Load, Scenario, load
+from planner.scenario.resolve import TARGETS, Load, Scenario, load
 
 MOST = 40  # differences that are followed
-SWAPS = 24  # verdicts at most to find what else does in the place of what decides together
+TOGETHER = 5  # differences at most of which it is said that they decide together
+SWAPS = 24  # changes at most to find what else does in the place of what decides together
 Told = Mapping[str, Any]
 Turn = tuple[Any, ...]
+Decide = Callable[[Collection[str]], bool]  # whether differences, by key, turn each verdict into the other
 AIMS = ("problem.target", "problem.target_loss", "problem.target_accuracy", "problem.rounds")
 """Keys that say what is to be reached."""
-TIERS = "fleet.tiers"
+TIERS, PRESET = "fleet.tiers", "preset"
 OF_TWO_TIERS = (
     *("fleet.groups", "fleet.clients", "fleet.group_rounds", "problem.heterogeneity"),
     *("network.tiers", "network.client_link", "network.server_link"),
 )
 """What keys begin with that tiers one by one say of themselves."""
-
-
-PRESET = "preset"
 
 
 @dataclass(frozen=True)
@@ -56,11 +55,14 @@ class Side:
         """Read what was said."""
         return cls(name, told, read(name, told, load), load)
 
-    @property
-    def shape(self) -> Any:
-        """Its tiers as they were told, else the sizes of its two."""
-        sizes = (self.scenario.known[tier.size].value for tier in tier_symbols(self.scenario.depth))
-        return self.told.get(TIERS) or " x ".join(f"{size:g}" for size in sizes)
+    def says(self, key: str, along: Sequence[str]) -> Any:
+        """What it says of a key, with others that change along: of tiers none, but the sizes of two."""
+        if key == TIERS:
+            sizes = (self.scenario.known[tier.size].value for tier in tier_symbols(self.scenario.depth))
+            return self.told.get(TIERS) or " x ".join(f"{size:g}" for size in sizes)
+        value = self.told.get(key)
+        others = [f"{one.partition('.')[2]} {self.told[one]}".replace("_", " ") for one in along if one in self.told]
+        return ", ".join([*[str(value)] * (value is not None), *others]) if others else value
 
     @cached_property
     def answer(self) -> Recommendation:
@@ -109,7 +111,7 @@ class Contrast:
     first: Side
     second: Side
     alone: tuple[Alone, ...]  # by difference, what it does alone
-    # keys that turn the verdict together, where none does alone; empty where some does, or none has to
+    # keys that turn the verdicts into each other together, where none does alone; empty where that takes many
     jointly: tuple[str, ...]
     instead: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of these by key, others that do in its place
 
@@ -168,7 +170,7 @@ def contrast(first: Side, second: Side, progress: Callable[[str], None] = lambda
     names, other = ([str(one.get("name", ".")) for one in s.told.get(TIERS, ())] for s in (first, second))
     if names == other and "." not in "".join(names):
         first, second = _by_tier(first), _by_tier(second)
-    keys = differences(first, second)
+    keys, along = differences(first, second), beside(first, second)
     if len(keys) > MOST:
         raise ScenarioError(f"compare: {len(keys)} keys differ, and at most {MOST} are followed. Compare closer ones.")
     here, there = turn(first.answer.verdict), turn(second.answer.verdict)
@@ -178,38 +180,48 @@ def contrast(first: Side, second: Side, progress: Callable[[str], None] = lambda
         verdict, why = _with(first, second, {key})
         found = None if verdict is None else turn(verdict)
         turns, decides = found is not None and found != here, found == there != here
-        before, after = (side.shape if key == TIERS else side.told.get(key) for side in (first, second))
+        before, after = (side.says(key, along.get(key, ())) for side in (first, second))
         alone.append(Alone(key, before, after, verdict, why, turns, decides))
+
+    def decide(changed: Collection[str]) -> bool:
+        pairs = ((first, second, there), (second, first, here))
+        return all((v := _with(one, other, changed)[0]) is not None and turn(v) == aim for one, other, aim in pairs)
+
     jointly: tuple[str, ...] = ()
     instead: dict[str, tuple[str, ...]] = {}
     if here != there and not any(one.decides for one in alone):
-        jointly = _together(first, second, keys, there, progress)
-        instead = _in_place(first, second, jointly, [key for key in keys if key not in jointly], there)
+        jointly = _together(keys, decide, progress)
+        instead = _in_place(jointly, [key for key in keys if key not in jointly], decide)
     progress("")
     return Contrast(first, second, tuple(alone), jointly, instead)
 
 
 def differences(first: Side, second: Side) -> list[str]:
-    """List the keys that say different things, in the order in which they were said.
-
-    Where one side alone has its tiers one by one, what the other says of its two in other keys is no difference apart.
-    """
+    """List the keys that say different things, in the order in which they were said, those `beside` others left out."""
     keys = dict.fromkeys((*first.told, *second.told))
-    left_out = {"title", "schema_version", *beside_tiers(first, second)}
+    left_out = {"title", "schema_version", *chain(*beside(first, second).values())}
     return [key for key in keys if first.told.get(key) != second.told.get(key) and key not in left_out]
 
 
-def beside_tiers(first: Side, second: Side) -> list[str]:
-    """Keys of two tiers that one side alone has, where the other alone has its tiers one by one."""
-    if (TIERS in first.told) == (TIERS in second.told):
-        return []
-    tiers, other = sorted((first.told, second.told), key=lambda told: TIERS not in told)
-    return [key for key in other if key.startswith(OF_TWO_TIERS) and key not in tiers]
+def beside(first: Side, second: Side) -> dict[str, list[str]]:
+    """By key of a difference, the others that are no difference apart: they change with it.
+
+    Where one side alone has its tiers one by one, these are the other's keys of two tiers. Where targets are told in
+    other keys, or by rounds alone, they are those, with rounds.
+    """
+    found: dict[str, list[str]] = {}
+    if (TIERS in first.told) != (TIERS in second.told):
+        tiers, other = sorted((first.told, second.told), key=lambda told: TIERS not in told)
+        found[TIERS] = [key for key in other if key.startswith(OF_TWO_TIERS) and key not in tiers]
+    if (first.told.keys() ^ second.told.keys()) & TARGETS:
+        target, *others = (key for key in AIMS if key in first.told or key in second.told)
+        found[target] = others
+    return found
 
 
 def _with(first: Side, second: Side, keys: Collection[str]) -> tuple[Verdict | None, str]:
     """The verdict of the first scenario with some keys as the second has them; None, and why, where it has none."""
-    keys = {*keys, *(beside_tiers(first, second) if TIERS in keys else ())}
+    keys = {*keys, *chain(*(others for key, others in beside(first, second).items() if key in keys))}
     # a preset that one side has alone stands against what the other alone says of that link, not against the default
     alone = first.told.keys() ^ second.told.keys()
     links = tuple(key.removesuffix(PRESET) for key in keys & alone if key.endswith(PRESET))
@@ -222,27 +234,23 @@ def _with(first: Side, second: Side, keys: Collection[str]) -> tuple[Verdict | N
         return None, error.parts[0].removeprefix(f"{first.name}: ")
 
 
-def _together(
-    first: Side, second: Side, keys: Collection[str], there: Turn, progress: Callable[[str], None]
-) -> tuple[str, ...]:
-    """A set of differences that turns the verdict, no one of which can be spared."""
-    kept = list(keys)
-    for key in keys:
+def _together(keys: Collection[str], decide: Decide, progress: Callable[[str], None]) -> tuple[str, ...]:
+    """A small set of differences that decide, no one of which can be spared; empty where none was found."""
+    kept, needed = list(keys), 0
+    for key in sorted(keys, reverse=True):  # whichever scenario is the first
         progress(f"sparing {key}")
         fewer = [one for one in kept if one != key]
-        verdict, _ = _with(first, second, fewer)
-        if verdict is not None and turn(verdict) == there:
+        if decide(fewer):
             kept = fewer
+        elif (needed := needed + 1) > TOGETHER:
+            return ()
     return tuple(kept)
 
 
-def _in_place(
-    first: Side, second: Side, jointly: Sequence[str], spared: Sequence[str], there: Turn
-) -> dict[str, tuple[str, ...]]:
+def _in_place(jointly: Sequence[str], spared: Sequence[str], decide: Decide) -> dict[str, tuple[str, ...]]:
     """By key of those that decide together, the spared ones that do in its place; nothing where these are many."""
     found: dict[str, list[str]] = {}
     for key, other in product(jointly, spared) if len(jointly) * len(spared) <= SWAPS else ():
-        verdict, _ = _with(first, second, [other, *(one for one in jointly if one != key)])
-        if verdict is not None and turn(verdict) == there:
+        if decide([other, *(one for one in jointly if one != key)]):
             found.setdefault(key, []).append(other)
     return {key: tuple(others) for key, others in found.items()}

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from planner.decide.contrast import AIMS, PRESET, TIERS, Alone, Contrast, beside_tiers, turn
+from planner.decide.contrast import AIMS, PRESET, TIERS, Alone, Contrast, beside, turn
 from planner.decide.recommendation import SHARING, Row
 from planner.io import wording
 from planner.io.answers import NextStep, Quantity, Target, Told, Verdict
@@ -47,6 +47,7 @@ class Difference(Part):
     status: str = field("of the first verdict with this value alone; empty where there is no answer", default="")
     best: tuple[str, ...] = ()
     decides: bool = field("whether it alone turns the first verdict into the second")
+    together: bool = field("whether it does with others of which this is said, where none does alone", default=False)
     turns: bool = field("whether it alone changes the first verdict")
     why: str = field("why there is no answer with this value alone", default="")
 
@@ -71,6 +72,7 @@ def answered(found: Contrast, second: str = "") -> Compared:
             status="" if one.verdict is None else one.verdict.status,
             best=() if one.verdict is None else one.verdict.best,
             why=one.why[:500],
+            together=one.key in found.jointly,
         )
         for one in found.alone
     )
@@ -238,9 +240,10 @@ def _sentence(found: Contrast) -> str:
         # which names one topology, or none of those that were
         if len(one.verdict.best) == 1 or not {*one.verdict.best} & {*before.best}
     ]
-    also = f" {wording.capital(join(alone))}." if alone and len(named) <= FEW else ""
-    who = wording.capital(join(named)) if len(named) <= LISTED else counted(len(named), "difference")
-    return f"{who} decide together: {became}{also}"
+    also = f" {wording.capital(join(alone))}." if alone and len(named or alone) <= FEW else ""
+    if not named:
+        return f"{wording.capital(became[:-1])}: no small set of differences was found to explain it.{also}"
+    return f"{wording.capital(join(named))} decide together: {became}{also}"
 
 
 def _many(name: str) -> bool:
@@ -381,9 +384,9 @@ def _certain(answer: Compared) -> Iterator[tuple[str, str]]:
 
 
 def _details(found: Contrast) -> Iterator[tuple[str, Iterable[str]]]:
-    beside = beside_tiers(found.first, found.second)
-    said = [f"In fleet.tiers one side has what the other has in {join(beside)}: one difference."] if beside else []
-    yield "differences", (*map(_alone, found.alone), *said)
+    along = beside(found.first, found.second).items()
+    said = [f"{key} is compared together with {join(others)}: one difference." for key, others in along if others]
+    yield "differences", (*(_alone(one, one.key in found.jointly) for one in found.alone), *said)
     sides = ((side.name, side.answer.target) for side in (found.first, found.second))
     yield "targets", (f"{name}: {target.defined_by}." for name, target in sides if target)
     if any(one["within_error"] is not None for one in _ratios(found).values()):
@@ -392,9 +395,10 @@ def _details(found: Contrast) -> Iterator[tuple[str, Iterable[str]]]:
         yield "jointly", (f"Together, and none spared: {', '.join(found.jointly)}.",)
 
 
-def _alone(one: Alone) -> str:
+def _alone(one: Alone, together: bool) -> str:
     before, after = ("not given" if value is None else _plain(value) for value in (one.before, one.after))
     changed = f"{one.key}: {before} -> {after}"
+    mark = " (decides)" if one.decides else " (decides together with others)" if together else ""
     if one.verdict is None:
-        return f"{changed}: no answer alone ({one.why})."
-    return f"{changed}: alone, {choice(one.verdict)}{' (decides)' if one.decides else ''}."
+        return f"{changed}: no answer alone ({one.why}){mark}."
+    return f"{changed}: alone, {choice(one.verdict)}{mark}."

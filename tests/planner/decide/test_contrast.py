@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import random
 import re
 import tomllib
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -240,12 +243,13 @@ RULES: dict[str, tuple[Callable[[Mapping[str, Any]], bool], tuple[str, ...], tup
     "all": (lambda t: all(t[k] == 1 for k in "abc"), (), ("a", "b", "c")),
     "none": (lambda t: False, (), ()),
     "cancelling": (lambda t: (t["a"] == 1) != (t["b"] == 1), (), ()),
+    "a pair in two ways": (lambda t: t["a"] == 1 and (t["b"] == 1 or t["c"] == 1), (), ("a", "b")),
+    "of three two": (lambda t: sum(t[k] for k in "abc") >= 2, (), ("a", "b")),
 }
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_what_decides_is_what_the_truth_table_says(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    turned, alone, jointly = RULES[rule]
+def _ruled(turned: Callable[[Mapping[str, Any]], bool], keys: str, monkeypatch: pytest.MonkeyPatch) -> list[Side]:
+    """Two sides of which all keys differ, with verdicts by a truth table."""
 
     def recommended(told: Mapping[str, Any], **_: Any) -> Any:
         best = "ring-ring" if turned(told) else "star-star"
@@ -253,7 +257,13 @@ def test_what_decides_is_what_the_truth_table_says(rule: str, monkeypatch: pytes
 
     monkeypatch.setattr(contrasts, "recommend", recommended)
     monkeypatch.setattr(contrasts, "read", lambda name, told, *_: dict(told))
-    zero, one = (Side.of(str(n), dict.fromkeys("abc", n) | {"same": 5, "title": n}) for n in (0, 1))
+    return [Side.of(str(n), dict.fromkeys(keys, n) | {"same": 5, "title": n}) for n in (0, 1)]
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_what_decides_is_what_the_truth_table_says(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    turned, alone, jointly = RULES[rule]
+    zero, one = _ruled(turned, "abc", monkeypatch)
     found = contrast(zero, one)
     assert [row.key for row in found.alone] == ["a", "b", "c"]
     assert (found.decisive, found.jointly) == (alone, jointly)
@@ -262,8 +272,118 @@ def test_what_decides_is_what_the_truth_table_says(rule: str, monkeypatch: pytes
         assert [row.key for row in found.alone if row.turns] == ["a", "b"]
 
 
+def test_what_decides_together_is_the_same_in_both_orders(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of random rules by weights; each set turns either verdict into the other, and no part of it does."""
+    draw, keys, small, large = random.Random(7), "abcdefgh", 0, 0
+    for _ in range(200):
+        weights = {key: draw.choice((0, 1, 1, 2)) for key in keys}
+        least = draw.uniform(0.1, 0.9) * sum(weights.values())
+
+        def turned(told: Mapping[str, Any], weights: Mapping[str, int] = weights, least: float = least) -> bool:
+            return sum(weights[key] * told[key] for key in keys) > least
+
+        sides = _ruled(turned, keys, monkeypatch)
+        forth, back = (contrast(*pair) for pair in (sides, sides[::-1]))
+        if forth.same or forth.decisive or back.decisive:
+            continue
+        assert {*forth.jointly} == {*back.jointly}
+        at = {key: int(key in forth.jointly) for key in keys}
+        if not forth.jointly:
+            large += 1
+            continue
+        small += 1
+        assert len(forth.jointly) <= 5 and turned(at) and not turned({key: 1 - n for key, n in at.items()})
+        assert not any(
+            turned(at | {key: 0}) and not turned({k: 1 - n for k, n in at.items()} | {key: 1}) for key in forth.jointly
+        )
+    assert small > 20 and large > 5
+
+
+@pytest.mark.parametrize(("count", "told"), [(5, True), (6, False)])
+def test_a_set_of_many_differences_explains_nothing(count: int, told: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight were said to decide, of which five were shown."""
+    keys = "abcdefgh"[:count]
+    found = contrast(*_ruled(lambda t: all(t[key] for key in keys), "abcdefgh", monkeypatch))
+    assert found.jointly == (tuple(keys) if told else ())
+
+
+PAIRS = (("phones", "hospitals", "time"), ("phones", "hospitals", "traffic"), ("hospitals", "regions", "time"))
+
+
+@pytest.mark.parametrize(("one", "other", "objective"), [*PAIRS, *((b, a, o) for a, b, o in PAIRS)])
+def test_what_a_difference_does_alone_is_what_recommend_says_with_it(
+    one: str, other: str, objective: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A target of 2 % beside the rounds of the other as a cap made Star-Ring, and `recommend --target 2%` Star-Star."""
+    monkeypatch.setattr(contrasts, "TOGETHER", 0)  # what decides together is not looked for
+    files = [ROOT / "examples" / f"{name}.toml" for name in (one, other)]
+    first, second = (tomllib.loads(file.read_text()) for file in files)
+    found = planner.compare(*files, objective=objective)
+    said = _said(files[1].read_text())
+    rows = [row for row in found.rows if row.id != "fleet.tiers" and not row.id.endswith(".preset")]  # have their own
+    assert len(rows) >= 5 and "problem.target" in {row.id for row in rows}
+    assert "problem.rounds" not in {row.id for row in rows}
+    for row in rows:
+        if row.id in said:
+            direct = planner.recommend(
+                files[0], settings={row.id: said[row.id]}, objective=objective, details=False
+            ).verdict
+        else:
+            section, _, key = row.id.rpartition(".")
+            table = deepcopy(first)
+            del reduce(lambda at, name: at[name], section.split("."), table)[key]
+            if row.id == "problem.target":  # rounds define it
+                assert row.after == f"rounds {second['problem']['rounds']}"
+                table["problem"]["rounds"] = second["problem"]["rounds"]
+            direct = planner.recommend(table, objective=objective, details=False).verdict
+        assert (row.status, row.best) == (direct.status, direct.best), row.id
+
+
+def test_targets_with_their_rounds_are_one_difference() -> None:
+    sharing = {"network.client_link.sharing": "per-client"}
+    text = {"fleet.groups": 8, "fleet.clients_per_group": 25, "plan.objective": "time", **sharing}
+    rounds, capped = ({**text, **more} for more in ({"problem.rounds": 300}, {"problem.target": "8%"}))
+    for cap, shown in ((None, "8%"), (300, "8%, rounds 300"), (900, "8%, rounds 900")):
+        other = capped | ({} if cap is None else {"problem.rounds": cap})
+        (row,) = contrast(Side.of("a", rounds), Side.of("b", other)).alone
+        assert (row.key, row.before, row.after) == ("problem.target", "rounds 300", shown)
+        options = {"target": "8%"} | ({} if cap is None else {"rounds": cap})
+        sizes = {"groups": 8, "clients_per_group": 25, "objective": "time"}
+        direct = planner.recommend(settings=sharing, **sizes, **options, details=False).verdict
+        assert row.verdict is not None and {*row.verdict.best} == {*direct.best} != set()
+    caps = [Side.of(str(n), capped | {"problem.rounds": n}) for n in (300, 900)]  # of one target
+    assert [row.key for row in contrast(*caps).alone] == ["problem.rounds"]
+
+
+def test_what_decides_together_is_marked_wherever_differences_are_listed() -> None:
+    """Five of eight were on the page, none was marked in a list, and the other order named others."""
+    names = ("cell_site", "consortium")
+    sides = [Side.of(name, _said((ROOT / "examples" / f"{name}.toml").read_text())) for name in names]
+    sets = []
+    for pair in (sides, sides[::-1]):
+        found = answered(contrast(*pair))
+        sets.append({*found.compare["jointly"]})
+        assert 1 < len(sets[-1]) <= 5 and sets[-1] == {row.id for row in found.rows if row.together}
+        listed = [text for text in found.details["differences"] if "(decides together with others)" in text]
+        assert {text.partition(":")[0] for text in listed} == sets[-1] and len(found.rows) > 10
+        said = found.verdict.text.partition(" decide together: ")[0]
+        assert len(re.split(", | and ", said)) == len(sets[-1])
+    assert sets[0] == sets[1]
+
+
+def test_where_many_differences_decide_the_page_says_so_and_has_the_verdicts() -> None:
+    files = [ROOT / "examples" / f"{name}.toml" for name in ("phones", "hospitals")]
+    for pair in (files, files[::-1]):
+        found = planner.compare(*pair)
+        assert found.compare["jointly"] == [] and not any(row.together for row in found.rows)
+        assert found.verdict.text.endswith(": no small set of differences was found to explain it.")
+        page = str(found)
+        assert "decide" not in page and re.search(r"Star-Star .*x$", page, flags=re.MULTILINE)
+        assert all(re.search(rf"^{file.name} .*(Use|Toss-up)", page, flags=re.MULTILINE) for file in files)
+
+
 def test_what_decides_only_jointly_is_said(files: tuple[Path, Path]) -> None:
-    sides = [Side.of(file.name, dict(_flat(tomllib.loads(file.read_text())))) for file in files]
+    sides = [Side.of(file.name, _said(file.read_text())) for file in files]
     keys = ("fleet.groups", "model.size")
     joint = Contrast(*sides, contrast(*sides).alone[:0], keys)
     assert not joint.same
@@ -273,8 +393,6 @@ def test_what_decides_only_jointly_is_said(files: tuple[Path, Path]) -> None:
     assert answer.verdict.status == "depends"
     assert answer.verdict.text.startswith("Groups and model size decide together: ")
     assert "<- together" in " ".join(cell or "" for row in document(answer).table.texts() for cell in row)
-    many = answered(replace(full, jointly=keys * 3)).verdict.text  # "and 3 more decide together" read as if three did
-    assert many.startswith("6 differences decide together: ")
     some = tuple(replace(full.alone[0], key=f"fleet.n{i}") for i in range(7))
     hidden = answered(replace(full, alone=some, jointly=tuple(one.key for one in some[:6])))
     page = str(hidden)
@@ -426,7 +544,7 @@ def test_ratios_within_the_predictors_error_are_said(tmp_path: Path) -> None:
     for path in paths:
         path.write_text(text.format(path.stem))
     found = planner.compare(*paths)
-    scenarios = [Side.of("", dict(_flat(tomllib.loads(path.read_text())))).scenario for path in paths]
+    scenarios = [Side.of("", _said(path.read_text())).scenario for path in paths]
     error = max(pair_factor(ask(one), 0.8) for one in scenarios)
     assert found.compare["predictor_error"] == error > 1
     ratios = found.compare["ratios"]
@@ -529,6 +647,10 @@ def test_rounds_that_differ_beside_more_are_no_target_to_compare_by(tmp_path: Pa
     ratio = again.row("star-star").time_seconds / first.row("star-star").time_seconds
     assert ratio > 1 and found.compare["ratios"]["star-star"]["value"] == pytest.approx(ratio)
     assert "same target" in str(found)
+
+
+def _said(text: str) -> dict[str, Any]:
+    return dict(_flat(tomllib.loads(text)))
 
 
 def _flat(table: Mapping[str, Any], at: str = "") -> list[tuple[str, Any]]:
