@@ -57,6 +57,7 @@ START = 64  # intervals on either side to begin with
 BUDGET = 2_500  # values of an input looked at, where a value costs microseconds,
 BUDGET_DRAWN = 120  # and where compute times are drawn for it
 NEAR = 20  # whole numbers near the present one that are all looked at, where each takes its time,
+FLEETING = 1.05  # a factor: a change that ends within it is none for a page of few
 FAR = 12  # and values over the whole range
 GRID = 1_500  # points on either side where nothing encloses what is between them,
 GRID_DRAWN = 24  # and where compute times are drawn, or who comes is worked out for each
@@ -168,7 +169,8 @@ def nearest(
     """Look on either side, quickly, for the nearest change and how it was found; one that comes and goes is missed.
 
     What is found of a number among a few values is followed with `along` where a resolution is given, so that both say
-    the same; not where compute times are drawn, or bounds are solved for anew in every interval, which takes seconds.
+    the same, and what a pilot's curves take back at once is passed over; not where compute times are drawn, or bounds
+    are solved for anew in every interval, which takes seconds.
     """
     walk = _Walk(each, question, objective, tuple(question.topologies), frozenset(first), 0.0, QUICK)
     drawn = is_drawn(question)
@@ -184,10 +186,32 @@ def nearest(
         if solved is None and resolution is not None and not dear:
             line = line or along(each, question, objective, walk.among, first, resolution)
             again = line.above if side > 0 else line.below
+            if again and question.predictor.measured:  # curves cross again and again
+                again = _lasting(again, line.line.stretches[::side], side, first)
+                if again is None:
+                    continue
             if again and again.to:
                 method = line.line.method
                 found = found if abs(again.at - found.at) <= FINE * found.at else again
         yield found, method
+
+
+def _lasting(found: Change, stretches: Sequence[Stretch], side: int, first: Sequence[str]) -> Change | None:
+    """The change on one side, or the next after which none of the first tie leads again at once; None without one."""
+    starts, to = math.nan, found.to
+    for one in stretches:
+        near, far = (float(end) for end in (one.low, one.high)[::side])
+        if (far - found.at) * side <= 0:
+            continue
+        if {*one.topologies} & {*first}:
+            starts = math.nan
+            continue
+        if math.isnan(starts):
+            starts, to = near, one.topologies
+        if min(far, starts) * FLEETING <= max(far, starts):
+            nearest = abs(starts - found.at) <= FINE * found.at
+            return found if nearest else replace(found, at=starts, before=starts, to=to, clear=None)
+    return None if math.isnan(starts) else replace(found, at=starts, before=starts, to=to, clear=None)
 
 
 def last_true(so: Callable[[float], bool], each: Input, far: float, width: float, near: float | None = None) -> float:

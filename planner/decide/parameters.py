@@ -60,7 +60,9 @@ def input_named(word: str, known: Collection[str], option: str) -> str:
             code="E020",
         )
     others = {other: name for other, name in {**OPTIONS, **NICKNAMES}.items() if name in known}
-    said = {_one_word(input_words(name)): name for name in known} | {_one_word(one): others[one] for one in others}
+    words = [(input_words(name), name) for name in known]
+    words += [(text.replace(" rates", " link"), name) for text, name in words]  # `server_link` moves both
+    said = {_one_word(text): name for text, name in [*words, *others.items()]}
     if (name := others.get(word, word)) in known or (name := said.get(_one_word(word), "")) in known:
         return name
     meant = next((like for said, like in MEANT.items() if re.fullmatch(said, word.lower())), "")

@@ -102,10 +102,8 @@ def answered(found: Answer) -> Asynchronous:
 def _evidence(found: Answer, claims: Sequence[Evidence]) -> tuple[Evidence, ...]:
     """Say which runs judged the bound, and that none judged times by it."""
     [held] = verdicts("hga-repaired")
-    weak = (
-        f"the bound held in {held.holds} of {held.holds + held.fails + held.open} settings of {BOUNDED} regions; no "
-        "run judged the bound's times"
-    )
+    of, judged = held.holds + held.fails + held.open, "but your pilot judged" if _of_the_pilot(found) else "judged its"
+    weak = f"the bound held in {held.holds} of {of} settings of {BOUNDED} regions; no run {judged} times"
     if found.regions > RUN:
         weak += f", and none had {found.regions} regions, {RUN} at most"
     return tuple(one.replaced(weak=weak) for one in claims)

@@ -167,6 +167,7 @@ def test_async_says_what_the_pilot_measured_beside_the_bound(raced: tuple[Path, 
     waiting = times.pop("Synchronous mean")
     best = min(times, key=lambda name: times[name])
     found = planner.async_(pilot=pilot, slowdowns="1,1.5,4")
+    assert "no run but your pilot judged times" in " ".join(str(found).split())
     ratio = times[best] / waiting
     method, _, buffer = best.partition(", ")
     said = f"in your pilot {method} with {buffer} takes {wording.times(ratio)} the time of waiting for all"

@@ -24,7 +24,7 @@ from test_cli import ROOT, run
 
 import planner
 from hflbounds import family
-from planner.decide import toss_up
+from planner.decide import breakpoints, toss_up
 from planner.decide.breakpoints import FINE, Walked, along, answers, last_true, nearest
 from planner.decide.nearest import nearest_flips as nearby
 from planner.decide.parameters import Input, Perturbed, inputs
@@ -711,7 +711,7 @@ def test_both_rates_of_a_link_move_at_once_and_scenarios_with_both_have_that_ans
     assert (both.now, both.method, both.best_beyond) == (200e6, "exact", ("star-ring",))
     assert near
     assert all(abs(both.distance) < abs(row.distance) for row in near.values())
-    assert bool(re.search(r"Links[^:]*server link: the uplink", str(found))) == (times_up > 1)
+    assert bool(re.search(r"Links[^:]*server rates: the uplink", str(found))) == (times_up > 1)
     for factor, best in ((1.01, "star-star"), (0.99, "star-ring")):
         at = factor * both.break_even
         there = {key: f"{at * (times_up if key.endswith('down') else 1):.1f}bit/s" for key in rates}
@@ -1227,7 +1227,7 @@ def test_changes_that_are_left_out_are_named_where_they_are_as_near() -> None:
     names = [*["zeta"] * 9, "server_link.rate"]
     rows = [Change(id=str(i), parameter=name, **near) for i, name in enumerate(names)]
     page = str(found.replaced(rows=tuple(rows)))
-    assert re.search(r"\nMore +\d changes?, (zeta, )*server link as near: --explain break-even\n", page)
+    assert re.search(r"\nMore +\d changes?, (zeta, )*server rates as near: --explain break-even\n", page)
 
 
 def test_a_change_that_ends_farther_away_has_both_ends() -> None:
@@ -1573,3 +1573,26 @@ def test_the_verdict_names_a_toss_up_that_is_nearer_than_every_break_even() -> N
     nearest = min(found.rows, key=lambda row: abs(row.distance or math.inf))
     assert nearest.parameter == "G"
     assert "Toss-up around break-evens: sigma > 2." in " ".join(str(found).split())
+
+
+@pytest.mark.parametrize(
+    ("lasts", "at", "to"),
+    [  # of who leads beyond: until which error, and who
+        ([(0.104, "star-ring"), (0.05, "star-star")], None, ()),
+        ([(0.104, "star-ring"), (0.1037, "ring-star"), (0.05, "star-star")], None, ()),
+        ([(0.104, "star-ring"), (0.09, "star-star"), (0.05, "ring-ring")], 0.09, ("ring-ring",)),
+        ([(0.104, "star-ring"), (0.05, "ring-star")], 0.105, ("star-ring",)),
+        ([(0.05, "star-ring")], 0.105, ("star-ring",)),
+    ],
+)
+def test_a_change_that_a_pilots_curves_take_back_at_once_is_passed_over(
+    lasts: list[tuple[float, str]], at: float | None, to: tuple[str, ...]
+) -> None:
+    """`target accuracy above 89 % -> Star-Ring leads` held up to 89.05 %, and Star-Star led again from 89.5 % on."""
+    ends = [0.2, 0.105, *(end for end, _ in lasts)]
+    stretches = [
+        breakpoints.Stretch(low=low, high=high, topologies=(who,))
+        for high, low, who in zip(ends, ends[1:], ["star-star", *(who for _, who in lasts)], strict=False)
+    ]
+    found = breakpoints._lasting(breakpoints.Change(0.105, 0.105, ("star-ring",), None), stretches, -1, ["star-star"])
+    assert (found and found.at, found.to if found else ()) == (at, to)

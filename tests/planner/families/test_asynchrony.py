@@ -605,7 +605,7 @@ def test_a_list_of_regions_alike_in_speed_is_asked_for_their_times(plan, tmp_pat
 def test_the_record_says_how_many_regions_were_run(plan) -> None:
     few, many = (plan("async", "-G", n, "-M", "3", "--speed-ratio", "4")[1] for n in ("16", "40"))
     assert "none had 40 regions, 16 at most" in " ".join(many.split())
-    assert "of 2 regions; no run judged the bound's times" in " ".join(few.split())
+    assert "of 2 regions; no run judged its times" in " ".join(few.split())
     assert "16 at most" not in few
 
 

@@ -1144,5 +1144,5 @@ def test_a_target_of_few_rounds_tells_no_topologies_apart_by_whole_ones(tmp_path
     assert set(near.verdict.best) == {"star-star", "ring-star", "ring-ring"}
     said = "The target, 3 rounds of Star-Star, is too near to tell topologies apart."
     for answer in (told, near):
-        assert f"{said} Take a harder one, such as --rounds 8, the pilot's last." in answer.verdict.text
+        assert f"{said} Take a harder one in its place, such as --rounds 8, the pilot's last." in answer.verdict.text
     assert "too near" not in planner.recommend(pilot=path, rounds=80, **clock).verdict.text
