@@ -166,12 +166,9 @@ def race(question: Question, local_steps: int | None = None, passes: int | None 
     each = [*own[:-1], passes or own[-1]] if own else []
     steps = ("-K", str(K)) if local_steps or K != RACED else ()
     several = ("-P", "/".join(map(str, each))) if any(number > 1 for number in each) else ()
-    tree = question.sized(question.reference)
-    some = (
-        ("--drawn", "/".join(str(tier.taking_part) for tier in tree.tiers))
-        if any(t.sampled for t in tree.tiers)
-        else ()
-    )
+    tiers = question.sized(question.reference).tiers
+    drawn = "/".join(str(tier.taking_part) for tier in tiers)
+    some = ("--drawn", drawn) if any(tier.sampled for tier in tiers) else ()
     order = ("--order", "random") if question.order == "random" and not some else ()
     by = ("--metric", "accuracy") if question.metric == "accuracy" else ()
     return ("hfl-plan", "pilot", "HOOK.py", *steps, *several, *some, *order, *by)

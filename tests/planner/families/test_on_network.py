@@ -159,7 +159,7 @@ def test_a_scenario_file_can_name_the_network(plan, tmp_path: Path) -> None:
     assert by_file.rows != planner.recommend(CONFIG, details=False, settings={"plan.draws": 0}).rows
     code, out, err = plan("flip", "-c", str(file), "--parameter", "model_size", "--json")
     assert (code, err) == (0, "")
-    assert json.loads(out)["title"] == "A hospital consortium of unequal regions"
+    assert json.loads(out)["title"] == "A hospital consortium in three regions"
     code, out, err = plan("tune", "-c", str(file), "-K", "10", "-P", "2", "--json")
     assert (code, err) == (0, "")
     first = min(by_file.ranking, key=lambda row: float(row.time_seconds or math.inf))
