@@ -221,7 +221,9 @@ def _verdict(pilot: Pilot) -> str:
     if found.status == "toss-up":
         first, other = map(title, found.best[:2])
         lead = f" {first} leads {other} by {_shown(found.lead, 2)}" if found.lead else ""
-        longer = f"; {other} takes {_shown(found.ratio, 2)} times the rounds to that {kind}" if found.ratio else ""
+        longer = (
+            f"; {other} takes {_shown(found.ratio, 2)} times the rounds to where {first} ends" if found.ratio else ""
+        )
         return f"Toss-up by {kind} after {rounds}: {names_or(found.best)}.{lead}{longer}{'.' * bool(lead)}{_why(pilot)}"
     if found.status == "too-short":
         ahead = f" {names(found.best)} was in front when it was stopped." if found.best else ""

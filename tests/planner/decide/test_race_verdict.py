@@ -122,9 +122,8 @@ def test_a_lead_within_what_another_pilot_would_differ_by_is_a_toss_up() -> None
     assert (found.status, found.best) == ("toss-up", ["ring-ring", "ring-star"])
     assert found.lead.value == pytest.approx(0.02) and found.lead.low > 0  # 0.5208 - 0.5008, told apart by the seeds
     assert found.ratio.low < 1 < found.ratio.value < 1.1
-    said = (
-        "Ring-Ring leads Ring-Star by 0.02 [0.02, 0.02]; Ring-Star takes 1 [0.93, 1.2] times the rounds to that loss."
-    )
+    said = "Ring-Ring leads Ring-Star by 0.02 [0.02, 0.02]; Ring-Star takes 1 [0.93, 1.2] times the rounds to where "
+    said += "Ring-Ring ends."
     assert verdicts(near) == f"Toss-up by loss after 6 rounds: Ring-Ring or Ring-Star. {said} {NEXT}"
     far = board(star_star=[0.9] * 4, ring_ring=[0.500, 0.501, 0.502, 0.500], ring_star=[0.620, 0.621, 0.622, 0.620])
     assert (far.verdict().status, far.verdict().best) == ("best", ["ring-ring"])
