@@ -142,7 +142,7 @@ def brief(
     details, more = [*sections], []
     if isinstance(body, Table):
         left, body = len(body.rows) - ROWS, replace(body, indent=2, apart=False)
-        full = [f"{left} more rows"] * (left > 0) + ["cut cells in full"] * (whole is not None)
+        full = [f"{left} more rows"] * (left > 0) + ["all cells in full"] * (whole is not None)
         more = [("More", f"{' and '.join(full)}: --explain rows")] * bool(full)
         details.insert(0, Section("rows", kind, (body if whole is None else replace(whole, indent=2, apart=False),)))
         body = [replace(body, rows=body.rows[:ROWS])]
@@ -393,7 +393,7 @@ def change_in(answer: Answer, one: Sensitivity) -> str:
     first = answer.verdict
     while first.cases:  # changes are followed from the first
         first = first.cases[0]
-    one, parameter = as_typed_by(answer.metric, one), one.parameter
+    one, parameter = in_terms_of(answer.metric, one), one.parameter
     ends = _ends(one)
     link, dot, both = one.parameter.rpartition(".rate")
     rates = {answer.scenario[f"{link}.{way}"].value for way in ("up", "down")} if dot and not both else ()
@@ -409,7 +409,7 @@ def change_in(answer: Answer, one: Sensitivity) -> str:
     return unserved_in(answer, change(one, titles, first.best, words), parameter, one.break_even)
 
 
-def as_typed_by(metric: str, one: Sensitivity) -> Sensitivity:
+def in_terms_of(metric: str, one: Sensitivity) -> Sensitivity:
     """Turn a target that was followed as a test error into the accuracy that is typed; others stay."""
     if (one.parameter, metric) != ("target", "accuracy"):
         return one

@@ -642,7 +642,7 @@ def _network(written: Written, known: Table, warnings: list[str]) -> Network:
     return Network(tuple(links[name] for name in link_names(depth)))
 
 
-FEW_BYTES = 1e3  # so many are no model of anyone who did not race or measure it
+FEW_BYTES = 1e3  # below it a size is pointed out, unless a pilot or a profile has the model
 
 
 def _model_size(written: Written, warnings: list[str]) -> Known:

@@ -6,7 +6,7 @@ import math
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any, get_args
@@ -73,22 +73,24 @@ def listed(asked: str, paper: str | None, status: str | None, metric: str | None
         most = [f"{one} ({times:,})" for one, times in quantities.most_common()]
         facts = [("Bounded", join_with_limit(most, QUANTITIES))]
     titles = Section.said("titles", "Titles", (f"{b.id}: {said(b.title)}" for b in found))
-    verdict = f"{len(found)} of {len(bounds)} bounds"
-    begin = []
-    for family, whom in FIRST.items():
-        ids = [b.id for b in found if b.id.startswith(f"{family}.")]
-        if ids and not all(b.id.startswith(family) for b in found):
-            begin.append(f"{ids[0] if len(ids) == 1 else f'--search {family}'} for {whom}")
-    if begin:
-        verdict += f". Begin with {join(begin)}"
+    begin = [*_begin([b.id for b in found])]
+    verdict = f"{len(found)} of {len(bounds)} bounds.{f' Begin with {join(begin)}.' if begin else ''}"
     meant = {b.status: STATUS[b.status].removeprefix(b.status).lstrip(":, ") for b in found[:ROWS]}
     facts.append(("Status", "; ".join(f"{one}: {text}" for one, text in meant.items())))
     if any(b.constants == "hidden" for b in found[:ROWS]):
         facts.append(("Constants", f"hidden: {CONSTANTS['hidden']}"))
     following = ("hfl-plan bounds show ID", "... --search WORDS")
-    answer = listing("bounds-list", f"{verdict}.", {"of": len(bounds)}, entries, next=following)
+    answer = listing("bounds-list", verdict, {"of": len(bounds)}, entries, next=following)
     whole_too = whole if short and len(quantities) > 1 else None
     return brief(answer, short or whole, whole=whole_too, facts=facts, sections=[titles], kind="Bounds")
+
+
+def _begin(found: Sequence[str]) -> Iterator[str]:
+    """Name those of a list to begin with, where it has others beside them."""
+    for family, whom in FIRST.items():
+        ids = [id_ for id_ in found if id_.startswith(f"{family}.")]
+        if ids and not all(id_.startswith(family) for id_ in found):
+            yield f"{ids[0] if len(ids) == 1 else f'--search {family}'} for {whom}"
 
 
 # ---------------------------------------------------------------- show

@@ -45,7 +45,7 @@ from planner.report.document import (
     numeric,
     thinned,
 )
-from planner.report.page import AMOUNTS, BEGUN, RECORD, SCALE, TIED, about, as_typed_by, change_in, count, page, record
+from planner.report.page import AMOUNTS, BEGUN, RECORD, SCALE, TIED, about, change_in, count, in_terms_of, page, record
 from planner.report.render.table import first_that_fits
 from planner.scenario.fields import CHOICES
 from planner.scenario.footprint import MORE
@@ -657,7 +657,7 @@ def _sensitivity(answer: Recommendation) -> Iterator[Block]:
 def _break_even(answer: Recommendation) -> Iterator[Block]:
     found = [one for one in answer.sensitivity if one.break_even is not None]
     columns = (Column("change"), Column("now", "number"), Column("method"))
-    typed = [(change_in(answer, one), as_typed_by(answer.metric, one)) for one in found]
+    typed = [(change_in(answer, one), in_terms_of(answer.metric, one)) for one in found]
     rows = tuple((said, format_amount(one.now, one.unit), one.method) for said, one in typed)
     if rows:
         yield Table(columns, rows, label="Break-even points, nearest first")

@@ -94,7 +94,7 @@ def test_the_list_has_every_claim(validate: Any) -> None:
 
     assert json.loads(claims_listed.FILE.read_text()) == claims_listed.listed(), "python benchmarks/claims_listed.py"
     code, out, err = validate("list")
-    assert "cut cells in full: --explain rows" in out
+    assert "all cells in full: --explain rows" in out
     assert (code, err) == (0, "")
     assert out.startswith(f"{len(claims())} claims.")
     document = json.loads(validate("list", "--json")[1])

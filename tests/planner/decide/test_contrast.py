@@ -674,13 +674,18 @@ def test_a_page_with_long_verdicts_lists_fewer_differences(
     assert len(page.splitlines()) <= 25 and "--explain differences" in page
 
 
+def linked(folder: Path, first: str, sharing: str) -> Any:
+    """Compare a fleet whose client link is told by a preset with one whose link is told by numbers."""
+    fleet = "[fleet]\ngroups = 12\nclients_per_group = 25\n[plan]\nobjective = 'time'\n[network.client_link]\n"
+    own = f"up = '20Mbit/s'\ndown = '100Mbit/s'\nlatency = '20ms'\nsharing = '{sharing}'\nhop = 'relayed'\n"
+    for name, link in (("a", first), ("b", own)):
+        (folder / f"{name}.toml").write_text(f"{fleet}{link}")
+    return planner.compare(*(str(folder / f"{name}.toml") for name in "ab"))
+
+
 def test_a_preset_stands_against_the_other_sides_numbers_and_not_against_the_default(tmp_path: Path) -> None:
     """Without its preset a link was that of the default, with a sharing nobody gave: "alone -> best by case"."""
-    fleet = "[fleet]\ngroups = 12\nclients_per_group = 25\n[plan]\nobjective = 'time'\n[network.client_link]\n"
-    own = "up = '20Mbit/s'\ndown = '100Mbit/s'\nlatency = '20ms'\nsharing = 'per-client'\nhop = 'relayed'\n"
-    for name, link in (("a", "preset = '4g'\n"), ("b", own)):
-        (tmp_path / f"{name}.toml").write_text(f"{fleet}{link}")
-    found = planner.compare(*(str(tmp_path / f"{name}.toml") for name in "ab"))
+    found = linked(tmp_path, "preset = '4g'\n", "per-client")
     assert [side["verdict"]["best"] for side in found.compare["sides"]] == [["star-star"]] * 2
     row = found.row("network.client_link.preset")
     assert not row.turns and tuple(row.best) == ("star-star",)
@@ -690,10 +695,6 @@ def test_a_preset_stands_against_the_other_sides_numbers_and_not_against_the_def
 
 def test_a_preset_leaves_apart_what_both_sides_say_of_its_link(tmp_path: Path) -> None:
     """Link sharing differs beside it, and turns the verdict: the preset alone does not."""
-    fleet = "[fleet]\ngroups = 12\nclients_per_group = 25\n[plan]\nobjective = 'time'\n[network.client_link]\n"
-    own = "up = '20Mbit/s'\ndown = '100Mbit/s'\nlatency = '20ms'\nsharing = 'per-server'\nhop = 'relayed'\n"
-    for name, link in (("a", "preset = '4g'\nsharing = 'per-client'\n"), ("b", own)):
-        (tmp_path / f"{name}.toml").write_text(f"{fleet}{link}")
-    found = planner.compare(*(str(tmp_path / f"{name}.toml") for name in "ab"))
+    found = linked(tmp_path, "preset = '4g'\nsharing = 'per-client'\n", "per-server")
     assert not found.row("network.client_link.preset").turns
     assert found.row("network.client_link.sharing").turns
