@@ -138,11 +138,13 @@ def members(kind: type) -> Iterator[tuple[str, object]]:
 
 
 def schemas() -> str:
-    """Write the page of the JSON schemas, in Markdown: each object with its keys."""
+    """Write the page of the JSON schemas, in Markdown: each object with its keys; its contents name whole schemas."""
     from planner.cli.commands import schema
 
-    lines = ["# JSON schemas", "", "Reference, for those who read answers by program. To look up.", ""]
+    lines = ["---", "tocdepth: 2", "---", "", "# JSON schemas", ""]
     lines += [
+        "Reference, for those who read answers by program. To look up.",
+        "",
         "Written by docs/reference.py. `hfl-plan schema NAME` prints a schema whole, for editors and validators.",
         "",
     ]

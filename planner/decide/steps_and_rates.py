@@ -532,7 +532,7 @@ def _one_tier(search: _Search, chosen: Choice) -> str:
     """Say where one tier takes less than the choice, with as many local steps in a round, within the budget."""
     at = tuning.with_steps(search.question, chosen.P, chosen.K)
     within = []
-    for one in beside(at):
+    for one in (one for one in beside(at) if math.isfinite(one.rounds)):
         over = ((over_links(at, aim, one, 1.0), limit) for aim, limit in search.budget.limits.items())
         if all(max(found.ratio, found.through or 0.0) <= limit for found, limit in over):  # also over servers' links
             within.append(one)

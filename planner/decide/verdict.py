@@ -299,7 +299,13 @@ def _too_near(here: Standing) -> str:
         return ""
     pilot, way = here.scenario.pilot, "Take a harder one, with more --rounds."
     if pilot is not None and here.question.predictor.extrapolated(here.question) < 1:
-        way = f"Take a harder one in its place, such as --rounds {pilot.rounds}, the pilot's last."
+        harder = f"--rounds {pilot.rounds}"
+        if here.scenario.known["target"].origin == "given":  # beside which rounds are a limit
+            left = float(here.question.predictor.reached(here.question, here.question.reference, pilot.rounds, {}))
+            harder = f"--target-loss {1.005 * left:.3g}"
+            if pilot.metric == "accuracy":
+                harder = f"--target-accuracy {math.floor(1000 * (1 - left)) / 10:g}%"
+        way = f"Take a harder one in its place, such as {harder}, the pilot's last."
     elif pilot is not None:
         way = "Give `hfl-plan pilot` more --rounds, for a harder one."
     few = counted(round(here.least / here.prices[here.best[0]]), "round")

@@ -373,13 +373,6 @@ def ask(scenario: Scenario) -> Question:
     values = {name: scenario.number(name) for name in quantities(scenario.depth)}
     divided = (values["G"], values["M"], int(scenario.number("clients"))) if "clients" in scenario.known else None
     deviations = (tier.deviation for tier in reversed(tier_symbols(scenario.depth)))
-    if scenario.pilot is None and metric == "accuracy" and scenario.known["target"].origin == "given":
-        raise ScenarioError(
-            "--target: without a pilot the predicted training loss stands for accuracy, and no test error can be a "
-            "target. Give --rounds of Star-Star, to compare by what it reaches in them, --target-accuracy with a pilot,"
-            " or a loss with --metric loss.",
-            code="E002",
-        )
     if scenario.target_share is not None:
         target = scenario.target_share * whose.start(values, metric)
     question = Question(

@@ -503,10 +503,17 @@ def _target(written: Written, measured: FromFile | None, known: Table) -> float 
     if target is None:
         known["target"] = Known(None, "derived", note="what Star-Star reaches in R rounds, as the predictor has it")
         return None
+    pilot: Pilot | None = written.get("problem.pilot")
+    if pilot is None and written.get("plan.metric") == "accuracy":
+        raise ScenarioError(
+            f"{written.name('problem.target')}: without a pilot the predicted training loss stands for accuracy, and "
+            "no test error can be a target. Leave it out and give --rounds of Star-Star, to compare by what it reaches "
+            "in them; or --target-accuracy with a pilot, or --metric loss.",
+            code="E002",
+        )
     if own is not None or not isinstance(target, str):
         known["target"] = own or Known.given(target)
         return None
-    pilot: Pilot | None = written.get("problem.pilot")
     if pilot and pilot.metric == "accuracy":
         said = f"{float(target[:-1]):g}%"
         raise ScenarioError(

@@ -1366,3 +1366,10 @@ def test_one_tier_is_advised_within_a_time_that_it_keeps_over_servers_links_too(
     for within, advised in (("1h", False), ("2h", True)):
         text = planner.tune(**given, heterogeneity="inter", within=within, settings={"plan.draws": 0}).verdict.text
         assert ("FedAvg takes 0.96x the traffic" in text) == advised
+
+
+def test_one_tier_that_reaches_nothing_is_left_out_of_a_budget() -> None:
+    """Where devices stay away, one after the other never comes to an end, which was an internal error."""
+    given: dict[str, Any] = {"groups": 10, "clients_per_group": 10, "heterogeneity": "inter", "availability": "90%"}
+    text = planner.tune(**given, within="10h", settings={"plan.draws": 0}).verdict.text
+    assert text.startswith("Within 10 h") and "Sequential" not in text

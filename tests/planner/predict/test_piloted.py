@@ -1143,6 +1143,9 @@ def test_a_target_of_few_rounds_tells_no_topologies_apart_by_whole_ones(tmp_path
     assert near.row("ring-star").ratio.low == pytest.approx(1, rel=0.01)  # Star-Star may take a round more
     assert set(near.verdict.best) == {"star-star", "ring-star", "ring-ring"}
     said = "The target, 3 rounds of Star-Star, is too near to tell topologies apart."
-    for answer in (told, near):
-        assert f"{said} Take a harder one in its place, such as --rounds 8, the pilot's last." in answer.verdict.text
+    last = f"--target-loss {1.005 * curve(1)[8]:.3g}"  # beside a target, which takes its place, rounds are a limit
+    for answer, harder in ((told, "--rounds 8"), (near, last)):
+        assert f"{said} Take a harder one in its place, such as {harder}, the pilot's last." in answer.verdict.text
+    harder = planner.recommend(pilot=path, target_loss=float(last.split()[1]), **clock)
+    assert harder.row("star-star").rounds == 8
     assert "too near" not in planner.recommend(pilot=path, rounds=80, **clock).verdict.text
