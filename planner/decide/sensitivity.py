@@ -317,8 +317,10 @@ def _in_words(question: Question, best: tuple[str, ...], row: Change, tiers: Seq
         if row.last is not None:
             ends = dict.fromkeys(format_break_even(end, row.unit) for end in sorted((float(row.break_even), row.last)))
             where = f"{'of' if len(ends) > 1 else '='} {' to '.join(ends)}"
-        does = f"settles it for {names(row.best_beyond)}" if row.alone else "makes it a toss-up"
-        return f"{input_words(row.parameter, tiers)} {where} {does}"
+        what = input_words(row.parameter, tiers)
+        s = "" if what.endswith("rates") else "s"
+        does = f"settle{s} it for {names(row.best_beyond)}" if row.alone else f"make{s} it a toss-up"
+        return f"{what} {where} {does}"
     return f"the nearest change is at {input_words(row.parameter, tiers)}{joint}{_at(row)}{away}"
 
 

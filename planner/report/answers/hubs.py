@@ -140,7 +140,7 @@ def _changes(answer: Hubs) -> Iterator[str]:
     if answer.verdict.best != ("el-local",) and local is not None and used is not None and local < used:
         [faster] = verdicts("hsl-mean")
         runs = f"faster in {faster.holds} of {faster.of} runs"
-        yield f"judged by the nodes' mean model -> EL-Local ({runs})"
+        yield f"judged by the nodes' mean model, not their own -> EL-Local ({runs})"
 
 
 def _rows(found: Answer) -> tuple[Communication, ...]:

@@ -14,7 +14,7 @@ import pytest
 import planner
 from planner.io.wording import duration, times
 from planner.predict.evidence import predictor_record, table
-from planner.predict.evidence.orderings import on_real_data
+from planner.predict.evidence.orderings import on_real_data, published
 from planner.predict.predictors.spectrum import GAINED
 from planner.predict.question import ask
 from planner.scenario.resolve import load
@@ -243,3 +243,10 @@ def test_gains_over_stars_are_taken_to_the_power_that_is_best_on_the_settings_it
     medians = (np.median(plain), np.median(used), np.median(np.abs(plain)), np.median(np.abs(used)))
     row = " | ".join([str(len(runs)), f"{GAINED[metric]:.2f}", *(f"x{np.exp(one):.2f}" for one in medians)])
     assert f"| `design`, `second` | {metric} | {row} |" in ROUNDS
+
+
+def test_a_published_table_is_judged_in_its_own_fleet_whatever_groups_are_listed() -> None:
+    """With unequal groups it had the user's in place of the table's ten of ten, and no order was predicted right."""
+    listed = published(ask(load(ROOT / "examples" / "unequal_hospitals.toml", {})))
+    even = published(ask(load(ROOT / "examples" / "phones.toml", {})))
+    assert listed == even and 0 < listed.right < listed.of == 20
