@@ -177,7 +177,7 @@ def _plain(source: str, airtime: Floats, home: Indices | None) -> Layout:
 def _file(path: Path) -> Layout:
     table = CsvTable(path)
     each = "Write client,server with a line for each pair, or client and a column of 0 and 1 for each server"
-    table.need("client", each)
+    table.need("client", way_out=each)
     members = _Members("home" in table)
     servers, airtime = (_pairs if "server" in table else _wide)(table, members)
     homes = members.homes(table, servers, airtime)

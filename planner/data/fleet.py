@@ -90,8 +90,8 @@ def read_fleet(path: Path, readers: Mapping[str, Callable[[Any, str], Any]]) -> 
     What reads a field, by column, is given its text and what it is called in a refusal.
     """
     table = CsvTable(path)
-    table.need("client", "Write client,group and a line for each client")
-    table.need("group", "Write the group of every client, nested ones as north/edge 3")
+    table.need("client", way_out="Write client,group and a line for each client")
+    table.need("group", way_out="Write the group of every client, nested ones as north/edge 3")
     headings = ("client", "group", *COLUMNS, "node")  # `hfl-plan network` reads the last
     table.only(headings, f"in a fleet (known are {', '.join(headings)})", "Remove it")
     told = [name for name in COLUMNS if name in table]

@@ -76,8 +76,7 @@ class LabelCounts:
 
     def shares(self) -> Floats:
         """Label shares of every client."""
-        shares: Floats = self.counts / self.counts.sum(axis=1, keepdims=True)
-        return shares
+        return np.asarray(self.counts / self.counts.sum(axis=1, keepdims=True))
 
 
 def read_counts(path: Path, *, grouped: bool = True, skip_empty: bool = False) -> LabelCounts:
@@ -90,7 +89,7 @@ def read_counts(path: Path, *, grouped: bool = True, skip_empty: bool = False) -
     if "client" not in table and table.header[0].casefold() in PARTITIONS:
         return _of_partitions(table, grouped, skip_empty)
     long = all(name in table for name in LONG)
-    table.need("client", HEADER)
+    table.need("client", way_out=HEADER)
     tiers = _tiers(table)
     if any(name in LONG for name in tiers) and long:
         tiers = ()
@@ -128,8 +127,7 @@ def _of_partitions(table: CsvTable, grouped: bool, skip_empty: bool) -> LabelCou
 def read_pairs(path: Path, clients: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
     """Pairs of indices of clients that ``must``, or ``cannot``, share a group: columns ``client,other,rule``."""
     table = CsvTable(path)
-    for name in ("client", "other", "rule"):
-        table.need(name, "Write client,other,rule, with must or cannot as the rule")
+    table.need("client", "other", "rule", way_out="Write client,other,rule, with must or cannot as the rule")
     index = {client: i for i, client in enumerate(clients)}
     found: dict[str, list[tuple[int, int]]] = {"must": [], "cannot": []}
     for row in table.rows():
@@ -150,7 +148,7 @@ def read_costs(path: Path, clients: Sequence[str]) -> tuple[tuple[str, ...], Flo
     Columns are ``client`` and one for each server, or ``client,server,cost``.
     """
     table, ids = CsvTable(path), Ids(clients)
-    table.need("client", "Write the header client,<server>,... or client,server,cost")
+    table.need("client", way_out="Write the header client,<server>,... or client,server,cost")
     long = "server" in table and "cost" in table
     servers = Ids(() if long else (name for name in table.header if name != "client"))
     cells = Cells(ids, servers, ("client", "server", "clients times servers"), ("Keep one", "Take a part of the fleet"))
@@ -185,10 +183,9 @@ def read_gram(path: Path, labels: Sequence[str]) -> Floats:
         if error.code != "E030":
             raise
         raise ScenarioError(f"{error} `hfl-plan estimate HOOK.py --gram {path}` writes one.") from None
-    table.need("label", "Start the header with label, then one column for each label")
+    table.need("label", way_out="Start the header with label, then one column for each label")
     some = f"{', '.join(labels[:3])}{' ...' * (len(labels) > 3)}"
-    for label in labels:
-        table.need(label, f"Write the labels of the counts there, {some:.80}, each in place of its class")
+    table.need(*labels, way_out=f"Write the labels of the counts there, {some:.80}, each in place of its class")
     found: dict[str, list[float]] = {}
     seen = Ids()
     for row in table.rows():

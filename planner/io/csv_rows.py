@@ -126,10 +126,11 @@ class CsvTable:
         field = "" if column is None else f":{self.place(column) + 1}"
         raise ScenarioError(f"{self.path}:{at}{field}: {fact}. {way_out}.", code="E032" if line is None else "E033")
 
-    def need(self, column: str, way_out: str = "Add it") -> None:
-        """Refuse a header without a column."""
-        if column not in self:
-            self.refuse(self.lacks(column), way_out)
+    def need(self, *columns: str, way_out: str = "Add it") -> None:
+        """Refuse a header without one of these columns."""
+        for column in columns:
+            if column not in self:
+                self.refuse(self.lacks(column), way_out)
 
     def lacks(self, column: str) -> str:
         """Say that there is no such column, with a heading that is much like it, else with those that there are."""

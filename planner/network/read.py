@@ -128,8 +128,7 @@ def read_links(path: Path, filling: Filling, *, name: str | None = None) -> Link
     A column ``directed`` of 0 and 1 says which lines are of one direction only.
     """
     table = CsvTable(path)
-    for column in ("a", "b"):
-        table.need(column, "Write a list of links with the columns a,b,latency_ms,bandwidth_mbit")
+    table.need("a", "b", way_out="Write a list of links with the columns a,b,latency_ms,bandwidth_mbit")
     links = _Links(str(path), filling)
     columns = [(quantity, _column(table, quantity)) for quantity in (DISTANCE, DELAY, BANDWIDTH)]
     known = ("a", "b", "directed", *(column for _, column in columns if column))
@@ -179,10 +178,7 @@ class _Links:
             self.filled["latency"] += 1
         if bandwidth is None:
             if self.filling.bandwidth is None:
-                refuse(
-                    "the link has no bandwidth",
-                    "Write bandwidth_mbit, or fill in with --bandwidth 1Gbit/s",
-                )
+                refuse("the link has no bandwidth", "Write bandwidth_mbit, or fill in with --bandwidth 1Gbit/s")
             bandwidth = self.filling.bandwidth
             self.filled["bandwidth"] += 1
         self.count += 1
@@ -264,10 +260,9 @@ def _about_access(up: Floats, down: Floats, given: NDArray[np.bool_]) -> str:
 
 def _read_cities(table: CsvTable, filling: Filling) -> Cities:
     """Read ``node,lat,lon`` and perhaps the access of places."""
-    table.need("node", "Write the columns node,lat,lon")
+    table.need("node", way_out="Write the columns node,lat,lon")
     lat, lon = (next((name for name in (short, long) if name in table), short) for short, long in COORDINATES)
-    for column in (lat, lon):
-        table.need(column)
+    table.need(lat, lon)
     ids, at = Ids(), []
     for row in table.rows():
         ids.once(row, "node", "a place")

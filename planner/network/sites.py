@@ -59,7 +59,7 @@ def read_sites(path: Path, network: Underlay) -> Sites:
     ``step_time`` says it.
     """
     table, ids, groups = CsvTable(path), Ids(), Ids()
-    table.need("client", "Write client,group,node and a line for each client")
+    table.need("client", way_out="Write client,group,node and a line for each client")
     table.only(COLUMNS, "for a fleet on a network", f"Keep {', '.join(COLUMNS)}")
     index = {name: i for i, name in enumerate(network.places)}
     found: list[tuple[int, int, float, float]] = []
@@ -91,8 +91,7 @@ def _place(row: Row, index: dict[str, int], network: Underlay, column: str) -> i
 def read_places(path: Path, network: Underlay, groups: Sequence[str]) -> Indices:
     """Read where the servers of groups stand: ``group,node``."""
     table = CsvTable(path)
-    for column in ("group", "node"):
-        table.need(column)
+    table.need("group", "node")
     index, found, ids = {name: i for i, name in enumerate(network.places)}, {}, Ids()
     for row in table.rows():
         name = ids.once(row, "group", "a group")

@@ -69,7 +69,7 @@ def _read(path: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
     """The lines of a CSV, each with its words and numbers."""
     table = CsvTable(path)
     for name in columns:
-        table.need(name, f"Needed are {', '.join(columns)}")
+        table.need(name, way_out=f"Needed are {', '.join(columns)}")
     found: list[dict[str, Any]] = []
     for row in table.rows("line"):
         if len(found) == LARGEST_TABLE:
