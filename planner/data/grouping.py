@@ -201,8 +201,7 @@ def best_step(state: State, a: int, b: int, rng: np.random.Generator | None = No
 def _cost_change(problem: Problem, units: Indices, old: int, new: int) -> Floats:
     if problem.costs is None:
         return np.zeros(len(units))
-    change: Floats = (problem.costs[units, new] - problem.costs[units, old]) * (problem.price / problem.size.sum())
-    return change
+    return np.asarray((problem.costs[units, new] - problem.costs[units, old]) * (problem.price / problem.size.sum()))
 
 
 def _free(state: State, units: Indices, group: int) -> Indices:

@@ -6,10 +6,8 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
+from planner.io.csv_rows import Floats, Indices
 
 UNIT = 1e6  # parts of a plain transfer that airtimes are rounded to, so that sums are exact
 FAR = 2**61  # of a server that no move reaches; twice it is a number yet

@@ -145,8 +145,7 @@ def noise(counts: Floats, gram: Floats | None = None) -> Floats:
 def root(gram: Floats) -> Floats:
     """A matrix ``B`` with ``gram = B B'``."""
     values, vectors = np.linalg.eigh(gram)
-    result: Floats = vectors * np.sqrt(np.maximum(values, 0))
-    return result
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0)))
 
 
 def spread(points: Floats, variances: Floats, group_of: Indices, mass: Floats) -> Spread:

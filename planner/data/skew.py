@@ -54,5 +54,4 @@ def _skew(children: Floats, parents: Floats, parent: Indices, weight: Floats) ->
 def _bits(shares: Floats, of: Floats) -> Floats:
     """Relative entropy of each row, in bits; a label that does not occur adds nothing."""
     ratio = np.divide(shares, of, out=np.ones_like(shares), where=shares > 0)
-    found: Floats = (shares * np.log2(ratio)).sum(axis=1)
-    return found
+    return np.asarray((shares * np.log2(ratio)).sum(axis=1))
