@@ -57,10 +57,10 @@ def footprint(spec: RoundSpec, cost: RoundCost, rates: Rates) -> Footprint:
     if "device_hour" in rates:
         bill.append(rates["device_hour"].times(devices * cost.seconds / 3600))
     if "kwh" in rates and device:
-        bill.append(_product(rates["kwh"], device.times(1 / J_PER_KWH)))
+        bill.append(rates["kwh"].times(device.times(1 / J_PER_KWH)))
     prices = {f"{link}.price": moved / BYTES_PER_GB for link, moved in carried.items()}
     bill += [rates[price].times(gigabytes) for price, gigabytes in prices.items() if price in rates]
-    carbon = _product(rates["carbon"], energy) if "carbon" in rates and energy else None
+    carbon = rates["carbon"].times(energy) if "carbon" in rates and energy else None
     return Footprint(joules, energy, carbon, total(bill) if bill else None, tuple(unknown))
 
 
@@ -73,7 +73,3 @@ def _on_air(spec: RoundSpec) -> float:
     for above in spec.topology.tiers[:-1]:
         nodes *= above.passes * above.taking_part
     return nodes * schedules()[tier.pattern.id].on_air(tier.taking_part, wire(link, spec.model_bytes))
-
-
-def _product(one: Coefficient, other: Coefficient) -> Coefficient:
-    return Coefficient(one.value * other.value, one.low * other.low, one.high * other.high)

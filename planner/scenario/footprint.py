@@ -33,9 +33,10 @@ class Coefficient:
     low: float
     high: float
 
-    def times(self, factor: float) -> Coefficient:
-        """Scale it by a factor of 0 or more."""
-        return Coefficient(self.value * factor, self.low * factor, self.high * factor)
+    def times(self, factor: float | Coefficient) -> Coefficient:
+        """Scale it by a factor of 0 or more, or by another number and its range."""
+        by = factor if isinstance(factor, Coefficient) else Coefficient(factor, factor, factor)
+        return Coefficient(self.value * by.value, self.low * by.low, self.high * by.high)
 
 
 Rates = Mapping[str, Coefficient]
