@@ -41,11 +41,12 @@ class RoundSpec:
     slowdowns: tuple[float, ...] = ()  # of the parts of the fleet below the top, by which all they do takes longer
 
     def __post_init__(self) -> None:
-        tiers = self.topology.tiers
+        tiers, counts = self.topology.tiers, list[tuple[str, int]]()
         for tier, symbols in zip(tiers, tier_symbols(len(tiers)), strict=True):
-            for name, count in ((symbols.size, tier.taking_part), (symbols.passes or "passes", tier.passes)):
-                _count(name, count)
-        _count("K", self.K)
+            counts += [(symbols.size, tier.taking_part), (symbols.passes or "passes", tier.passes)]
+        for name, count in (*counts, ("K", self.K)):
+            if not 1 <= count <= _LARGEST_COUNT:
+                raise CostError(f"{name}: {count!r} is not a whole number from 1 to {_LARGEST_COUNT:g}.")
 
     @property
     def stretch(self) -> float:
@@ -60,11 +61,6 @@ class RoundSpec:
     def work(self) -> float:
         """Mean time of a client's local steps in one pass [s]."""
         return self.K * self.compute.step_time
-
-
-def _count(name: str, count: int) -> None:
-    if not 1 <= count <= _LARGEST_COUNT:
-        raise CostError(f"{name}: {count!r} is not a whole number from 1 to {_LARGEST_COUNT:g}.")
 
 
 class Level(NamedTuple):
