@@ -77,29 +77,21 @@ def resolve_fleet(written: Written, regrouped: Regrouped | None = None) -> Scena
     if there is not None and who_comes is not None:
         warnings.append("Participation is counted for groups of the mean size, with the mean availability.")
     network_given = written.says("network", "model", "compute") or (there is not None and there.link_of is not None)
-    bounds, cap, resolution, draws = (written.get(f"plan.{key}") for key in ("bounds", "cap", "resolution", "draws"))
     warnings += [] if listed is None else _unused(written, listed)
-    pilot = _pilot(written, known, warnings)
+    pilot, plan = _pilot(written, known, warnings), written.section("plan")
+    # Who asks for a family of bounds, or for its cap, asks what it says.
+    plan["predictor"] = plan.get("predictor") or ("bound" if plan.get("bounds") or "cap" in plan else None)
     return Scenario(
+        **plan,
         title=written.get("title") or "",
         known=known,
         network=network,
         compute=compute,
         partial=partial,
         order=order,
-        metric=written.get("plan.metric"),
-        # Who asks for a family of bounds, or for its cap, asks what it says.
-        predictor=written.get("plan.predictor") or ("bound" if bounds or cap is not None else None),
-        bounds=bounds,
-        cap=cap,
-        objective=written.get("plan.objective") or "time",
-        objective_open=written.get("plan.objective") is None and not network_given,
-        cost=written.get("plan.cost") or "schedule",
-        resolution=0.02 if resolution is None else resolution,
-        seed=written.get("plan.seed") or 0,
+        objective_open="objective" not in plan and not network_given,
         target_share=share,
         warnings=tuple(warnings),
-        draws=4096 if draws is None else draws,
         ratio_error=0.0 if regrouped else None if measured is None else measured.ratio_error,
         label_shift=not regrouped and listed is None and named.startswith("dirichlet:"),
         grouping=regrouped.kind if regrouped else None,

@@ -78,14 +78,15 @@ class Scenario:
     compute: Compute
     partial: bool  # whether only some take part in a round
     order: Order  # of rings
-    metric: Metric | None  # what is to get small; None for the usual one that the predictor knows
-    predictor: str | None  # id of what predicts the rounds; None for the one with the best record for the metric
-    bounds: str | None  # id of the bound family, None for the one that fits
-    cap: str | float | None  # on the effective learning rate, None for the family's default
-    objective: Objective  # what is minimised
-    cost: CostMethod  # how a round is timed
-    resolution: float  # relative difference below which topologies tie
-    seed: int  # of every random draw
+    metric: Metric | None = None  # what is to get small; None for the usual one that the predictor knows
+    # id of what predicts the rounds; None for the one with the best record for the metric
+    predictor: str | None = None
+    bounds: str | None = None  # id of the bound family, None for the one that fits
+    cap: str | float | None = None  # on the effective learning rate, None for the family's default
+    objective: Objective = "time"  # what is minimised
+    cost: CostMethod = "schedule"  # how a round is timed
+    resolution: float = 0.02  # relative difference below which topologies tie
+    seed: int = 0  # of every random draw
     # whether neither the objective nor any part of the network was given, so that any may be meant
     objective_open: bool = False
     # the target as a share of the squared gradient at the start, where it was given as one

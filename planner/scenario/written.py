@@ -55,6 +55,10 @@ class Written:
         """Whether anything was written in these sections."""
         return any(key.startswith(tuple(f"{section}." for section in sections)) for key in self.values)
 
+    def section(self, name: str) -> dict[str, Any]:
+        """Return what was written in a section, by key without its name."""
+        return {key.partition(".")[2]: one for key, one in self.values.items() if key.startswith(f"{name}.")}
+
     def changed(self, changes: Mapping[str, Any]) -> Written:
         """Return the same with other values."""
         return replace(self, values={**self.values, **changes})

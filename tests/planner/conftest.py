@@ -102,7 +102,9 @@ def few_draws(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     """What is not known is drawn 256 times, where no test is of how often: 4096 times take most of an answer's time."""
     if "all_draws" not in request.fixturenames:
         whole = sections.Scenario
-        monkeypatch.setattr(sections, "Scenario", lambda **parts: whole(**{**parts, "draws": min(parts["draws"], 256)}))
+        monkeypatch.setattr(
+            sections, "Scenario", lambda **parts: whole(**parts | {"draws": min(parts.get("draws", 256), 256)})
+        )
 
 
 @pytest.fixture
