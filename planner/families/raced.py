@@ -225,17 +225,10 @@ BESIDE: Mapping[str, System] = {
 }
 
 
-def read(
-    systems: str,
-    coverage: str | None,
-    edges: str | None,
-    slowdowns: str | None = None,
-    speed_ratio: str | None = None,
-    buffer: str | None = None,
-) -> Asked:
-    """Read what was asked for."""
+def read(systems: str, edges: str | None = None, **others: str | None) -> Asked:
+    """Read what was asked for; the others are as `Asked` has them."""
     if edges is not None and not (edges.strip().isdecimal() and 0 < int(edges) <= 10**9):
         raise ScenarioError(f"--edges: {edges!a:.40} is no count of models sent in a round.")
     words: Sequence[str] = [word.strip().lower() for word in systems.split(",") if word.strip()]
     models = None if edges is None else int(edges)
-    return Asked(tuple(dict.fromkeys(words)), coverage, models, slowdowns, speed_ratio, buffer)
+    return Asked(tuple(dict.fromkeys(words)), edges=models, **others)

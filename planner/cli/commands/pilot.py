@@ -81,7 +81,8 @@ def pilot(  # reason: one parameter for every option
     from planner.report.answers.pilot import within as budget
     from planner.report.sheet.gallery import race
 
-    systems_asked = raced.read(systems, coverage, edges, slowdowns, speed_ratio, buffer)
+    speeds = {"slowdowns": slowdowns, "speed_ratio": speed_ratio, "buffer": buffer}
+    systems_asked = raced.read(systems, edges, coverage=coverage, **speeds)
     topologies = tuple(word.strip().lower() for word in (topology or "").split(",") if word.strip())
     wanted = Wanted(
         rounds=rounds, rates=read_rates(rates), seeds=seeds, metric=metric, within=budget(within),  # type: ignore[arg-type]

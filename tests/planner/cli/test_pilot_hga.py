@@ -255,7 +255,7 @@ def test_which_buffers_race(
 ) -> None:
     """Half of the regions has the id of the rule; every rule races with those that are asked for."""
     fleet = Fleet(3 * regions, 3 * regions, (1, 1), 2, "fixed", None, ((regions,), (3,) * regions))
-    found = read("trees,hga", None, None, None, "8", buffer).racers(fleet)
+    found = read("trees,hga", speed_ratio="8", buffer=buffer).racers(fleet)
     for rule, expected in (("fedbuff", of_fedbuff), ("ca2fl", of_others)):
         own = [one for one in found if one.algorithm == rule]
         assert {one.id: one.options["K_buf"] for one in own} == expected
@@ -300,7 +300,7 @@ def test_stopped_it_goes_on_to_the_same_file(raced: tuple[Path, str], monkeypatc
 )
 def test_what_cannot_race_is_refused(words: tuple[Any, Any, Any], fleet: Fleet, said: str) -> None:
     with pytest.raises(ScenarioError) as refused:
-        read("trees,hga", None, None, *words).racers(fleet)
+        read("trees,hga", **dict(zip(("slowdowns", "speed_ratio", "buffer"), words, strict=True))).racers(fleet)
     assert said in str(refused.value)
 
 

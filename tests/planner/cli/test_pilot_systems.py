@@ -156,7 +156,7 @@ def test_what_leads_every_tree_is_named(folder: Path) -> None:
 )
 def test_what_cannot_race_is_refused(systems: str, coverage: str | None, edges: str | None, said: str) -> None:
     with pytest.raises(ScenarioError) as refused:
-        read(systems, coverage, edges).racers(NINE)
+        read(systems, edges, coverage=coverage).racers(NINE)
     assert said in str(refused.value)
 
 
@@ -174,14 +174,14 @@ def test_what_cannot_race_is_refused(systems: str, coverage: str | None, edges: 
 def test_groups_that_are_not_the_servers_own_clients_are_refused(coverage: str, said: str) -> None:
     """Star-Star is then no HFL of this coverage, and HHFL was told to lead it all the same."""
     three = Fleet(9, 9, (1, 1), 2, "fixed", None, ((3,), (3, 3, 3)))
-    assert read("trees,hhfl", OVERLAP, None).racers(three)
+    assert read("trees,hhfl", coverage=OVERLAP).racers(three)
     with pytest.raises(ScenarioError) as refused:
-        read("trees,hhfl", coverage, None).racers(three)
+        read("trees,hhfl", coverage=coverage).racers(three)
     assert said in str(refused.value)
 
 
 def test_what_needs_everybody_is_refused_where_clients_are_drawn() -> None:
     some = Fleet(9, 6, (1, 1), 2, "fixed")
     with pytest.raises(ScenarioError, match="everybody takes part in it"):
-        read("trees,hhfl", OWN, None).racers(some)
-    assert [racer.options["S"] for racer in read("trees,one-tier", None, None).racers(some)] == [6, 6]
+        read("trees,hhfl", coverage=OWN).racers(some)
+    assert [racer.options["S"] for racer in read("trees,one-tier").racers(some)] == [6, 6]
