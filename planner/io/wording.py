@@ -49,11 +49,8 @@ def input_words(parameter: str, tiers: Sequence[str] = ()) -> str:
     >>> input_words("server_link.price"), input_words("link1.price")
     ('price of the server link', 'price of the tier 1 link')
     """
-    if (
-        named := re.fullmatch(r"link(\d)\.(up|down|latency|rate|sharing|hop|price|energy)", parameter)
-        if not tiers
-        else None
-    ):
+    named = re.fullmatch(r"link(\d)\.(up|down|latency|rate|sharing|hop|price|energy)", parameter)
+    if named and not tiers:
         words = NAMES[f"server_link.{named[2]}"].replace("servers", f"nodes of tier {named[1]}")
         return words.replace("server", f"tier {named[1]}")
     return _of_tier(parameter, tiers) or NAMES.get(parameter, parameter.replace("_", " "))

@@ -10,7 +10,7 @@ import math
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from operator import add
@@ -511,18 +511,10 @@ def _link(path: str, whose: str, default: str, **options: str) -> tuple[Field, .
         ),
         ("hop", HOP, f"hops of a ring of {whose}: direct, or relayed by the server", "of the preset"),
     )
-    symbol = path.removeprefix("network.") if path.startswith("network.") else ""
-    return tuple(
-        Field(
-            f"{path}.{part}",
-            kind,
-            says,
-            stands,
-            options.get(part, ""),
-            symbol and (symbol if part == "preset" else f"{symbol}.{part}"),
-        )
-        for part, kind, says, stands in rows
-    )
+    found = [Field(f"{path}.{part}", kind, says, stands, options.get(part, "")) for part, kind, says, stands in rows]
+    if not path.startswith("network."):
+        return tuple(found)
+    return tuple(replace(one, symbol=one.key.removeprefix("network.").removesuffix(".preset")) for one in found)
 
 
 FIELDS: Final = (
