@@ -45,14 +45,10 @@ class Asked:
         if TREES not in self.systems:
             whole = ",".join((TREES, *self.systems))
             raise ScenarioError(f"--systems: rounds are told relative to those of trees. Write --systems {whole}.")
-        speeds = [self.slowdowns, self.speed_ratio]
-        if HGA in self.systems and speeds.count(None) != 1:
-            said = (
-                "nothing says how slow the regions are."
-                if speeds.count(None)
-                else "--slowdowns and --speed-ratio say the same."
-            )
-            raise ScenarioError(f"--systems hga: {said} Give one of --slowdowns 1,1.2,8 and --speed-ratio 8.")
+        missing = [self.slowdowns, self.speed_ratio].count(None)
+        if HGA in self.systems and missing != 1:
+            said = "nothing says how slow the regions are" if missing else "--slowdowns and --speed-ratio say the same"
+            raise ScenarioError(f"--systems hga: {said}. Give one of --slowdowns 1,1.2,8 and --speed-ratio 8.")
         for option, given, users, needed in (
             ("coverage", self.coverage, ("hhfl",), True),
             ("edges", self.edges, ("hsl", "gossip"), True),

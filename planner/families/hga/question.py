@@ -240,12 +240,10 @@ def factors(option: str, text: str, regions: int) -> list[float]:
     Raises:
         ScenarioError: If these are no such numbers, or not as many as there are regions.
     """
-    parts = [text] if option == "--speed-ratio" else _of_each(option, text, regions)
-    least = 1.0 if option == "--speed-ratio" else FACTORS[0]
-    found = [number(part, option, least=least, most=FACTORS[1]) for part in parts]
     if option == "--speed-ratio":
-        return [found[0] ** (j / (regions - 1)) for j in range(regions)]
-    return found
+        ratio = number(text, option, least=1.0, most=FACTORS[1])
+        return [ratio ** (j / (regions - 1)) for j in range(regions)]
+    return [number(part, option, least=FACTORS[0], most=FACTORS[1]) for part in _of_each(option, text, regions)]
 
 
 def _of_each(option: str, text: str, regions: int) -> list[str]:
