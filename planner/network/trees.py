@@ -56,11 +56,8 @@ class Star:
         self, transfers: Transfers, candidates: Indices, places: Indices, stays: Floats, tour: Indices
     ) -> Floats:
         """Seconds of a pass from each of some places for the server: the slowest child's way."""
-        found = [
-            (transfers.from_server(int(v), places) + stays + transfers.to_server(int(v), places)).max()
-            for v in candidates
-        ]
-        return np.array(found)
+        way = (transfers.from_server(v, places) + stays + transfers.to_server(v, places) for v in candidates.tolist())
+        return np.array([each.max() for each in way])
 
 
 class Ring:

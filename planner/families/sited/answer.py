@@ -63,20 +63,18 @@ def trees(question: Question) -> list[Tree]:
     Raises:
         NoAnswerError: If none reaches it.
     """
-    counts, found = rounds(question), list[Tree]()
+    counts, transfers, passes, found = rounds(question), question.transfers, question.passes, list[Tree]()
     for patterns in question.trees:
         name = title("-".join(patterns)) if len(patterns) > 1 else dict(SINGLE.values())[patterns[0]]
         progress(name)
         fleet = fleet_of(question, patterns)
         best = best_layout(
-            fleet, question.transfers, patterns, question.passes, seed=question.scenario.seed,
+            fleet, transfers, patterns, passes, seed=question.scenario.seed,
             progress=lambda text, name=name: progress(f"{name}: {text}"),  # type: ignore[misc]
         )  # fmt: skip
         given = _given(question, fleet, patterns)
-        seconds = (
-            None if given is None else round_of(fleet, question.transfers, patterns, given, question.passes).seconds
-        )
-        others = as_good(fleet, question.transfers, patterns, best, question.scenario.resolution)
+        seconds = None if given is None else round_of(fleet, transfers, patterns, given, passes).seconds
+        others = as_good(fleet, transfers, patterns, best, question.scenario.resolution)
         found.append(Tree(patterns, name, counts["-".join(patterns)], best, seconds, others))
     found = [one for one in found if math.isfinite(one.total)]
     if not found:

@@ -144,7 +144,11 @@ def pose(wanted: Wanted, config: Path | None, said: Spoken) -> Question:
         known = mean_step(own, wanted.fleet.name)
         compute = replace(scenario.compute, step_time=float(own.mean()))
         scenario = replace(scenario, compute=compute, known={**scenario.known, "step_time": known})
-    patterns = None if wanted.tiers is None else _patterns(wanted.tiers, len(sites.groups) > 1)
+    patterns = None if wanted.tiers is None else tuple(one.id for one in Topology.parse(wanted.tiers).patterns)
+    if patterns and len(patterns) == 2 and len(sites.groups) < 2:
+        raise ScenarioError(
+            f"--tiers: {wanted.tiers!a:.40} has groups, and the fleet has none. Add the column group to --fleet."
+        )
     server = None if wanted.server is None else network.index(wanted.server, "--server")
     ends = None
     if wanted.group_servers is not None:
@@ -165,13 +169,3 @@ def framed(config: Path | None, said: Spoken, sites: Sites) -> Scenario:
 
 def _rate(text: str | None, option: str) -> float | None:
     return None if text is None else float(parse_rate(text, field=option))
-
-
-def _patterns(text: str, grouped: bool) -> tuple[str, ...]:
-    topology = Topology.parse(text)
-    patterns = tuple(pattern.id for pattern in topology.patterns)
-    if len(patterns) == 2 and not grouped:
-        raise ScenarioError(
-            f"--tiers: {text!a:.40} has groups, and the fleet has none. Add the column group to --fleet."
-        )
-    return patterns
