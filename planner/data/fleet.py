@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from planner.errors import ScenarioError
 from planner.io.csv_rows import CsvTable, Floats, Ids, Indices
+from planner.io.wording import counted
 
 if TYPE_CHECKING:
     from planner.data.label_counts import LabelCounts
@@ -117,8 +118,8 @@ def read_fleet(path: Path, readers: Mapping[str, Callable[[Any, str], Any]]) -> 
             first = next(iter(paths))
             if len(paths[path_]) != len(paths[first]):
                 row.refuse(
-                    f"the group {path_!a:.60} is {_deep(paths[path_])} deep, and {first!a:.60} on line "
-                    f"{groups.lines[0]} is {_deep(paths[first])}",
+                    f"the group {path_!a:.60} is {counted(len(paths[path_]), 'name')} deep, and {first!a:.60} on line "
+                    f"{groups.lines[0]} is {counted(len(paths[first]), 'name')}",
                     "Give every client a path of as many names",
                     "group",
                 )
@@ -163,8 +164,8 @@ def by_groups(rows: Sequence[Mapping[str, Any]], field: str) -> Listed:
             raise ScenarioError(f"{at}.name: {name!a:.60} is the name of group {paths.index(paths[-1]) + 1} too.")
         if len(paths[-1]) != len(paths[0]):
             raise ScenarioError(
-                f"{at}.name: {name!a:.60} is {_deep(paths[-1])} deep, and {'/'.join(paths[0])!a:.60} is "
-                f"{_deep(paths[0])}. Give every group a path of as many names."
+                f"{at}.name: {name!a:.60} is {counted(len(paths[-1]), 'name')} deep, and {'/'.join(paths[0])!a:.60} is "
+                f"{counted(len(paths[0]), 'name')}. Give every group a path of as many names."
             )
     counts = [row["clients"] for row in rows]
     if sum(counts) > LARGEST_FLEET:
@@ -244,10 +245,6 @@ def _names(path: str) -> tuple[str, ...]:
     if len(names) > DEEPEST:
         raise ValueError(f"{path!a:.60} is {len(names)} names deep, and at most {DEEPEST} are read")
     return names
-
-
-def _deep(path: Sequence[str]) -> str:
-    return f"{len(path)} name{'s' * (len(path) != 1)}"
 
 
 def _arranged(

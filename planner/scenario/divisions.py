@@ -61,8 +61,7 @@ def near_divisors(number: int) -> list[int]:
     That is, where a part `SPARE` of the places at most stays empty if all groups have the largest size.
     """
     groups = np.arange(1, number + 1)
-    found: list[int] = groups[groups * -(-number // groups) <= (1 + SPARE) * number].tolist()
-    return found
+    return list(groups[groups * -(-number // groups) <= (1 + SPARE) * number].tolist())
 
 
 def ungrouped(path: str) -> Heterogeneity:
