@@ -88,18 +88,13 @@ def rounds_like(reference: Curve, curve: Curve, rounds: float, times: Curve | No
 
 @dataclass(frozen=True)
 class Continued:
-    """The curve of a reference, and how it goes on.
+    """The curve of a reference, and how it goes on."""
 
-    Attributes:
-        raced: its own.
-        curve: from the start on; beyond the rounds that raced as topologies had it that were quicker, slowed down by
-            their ratios at its end.
-        pace: minus the power of the rounds at which it falls from there on, that of the quickest.
-    """
-
-    raced: Curve
+    raced: Curve  # its own
+    # from the start on; beyond the rounds that raced as topologies had it that were quicker, slowed down by their
+    # ratios at its end
     curve: Curve
-    pace: float
+    pace: float  # minus the power of the rounds at which it falls from there on, that of the quickest
 
     def rounds_to(self, level: float) -> float:
         """Rounds to a level, infinite to one that is not above 0 and was not met."""

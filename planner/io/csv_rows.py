@@ -11,7 +11,7 @@ import difflib
 import io
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
@@ -205,18 +205,15 @@ class Ids:
         row.refuse(f"{what} is on line {self.lines[i]} already", "Keep one line", column)
 
 
+@dataclass(eq=False)
 class Cells:
-    """Numbers of pairs that come in any order, each once; pairs that do not come are 0.
+    """Numbers of pairs that come in any order, each once; pairs that do not come are 0."""
 
-    Attributes:
-        rows, columns: names of the two sides, which may still grow.
-        nouns: of a row, of a column, and of both in the plural: ``client``, ``server``, ``clients times servers``.
-        ways_out: from a pair that comes twice, and from too many of them.
-    """
-
-    def __init__(self, rows: Ids, columns: Ids, nouns: tuple[str, str, str], ways_out: tuple[str, str]) -> None:
-        self.rows, self.columns, self.nouns, self.ways_out = rows, columns, nouns, ways_out
-        self.values: dict[tuple[int, int], float] = {}
+    rows: Ids  # rows, columns: names of the two sides, which may still grow
+    columns: Ids
+    nouns: tuple[str, str, str]  # of a row, of a column, and of both: ``client``, ``server``, ``clients times servers``
+    ways_out: tuple[str, str]  # from a pair that comes twice, and from too many of them
+    values: dict[tuple[int, int], float] = field(default_factory=dict, init=False)
 
     def put(self, row: Row, i: int, j: int, value: float, column: str | int | None = None) -> None:
         """Set the number of a pair that a row gives; refusals name the column."""
