@@ -54,7 +54,8 @@ class Listing(Answer):
 
     def records(self) -> list[dict[str, Any]]:
         """Return what ``--format csv`` writes: one flat mapping for each row, or what the page has in their place."""
-        return super().records() if self.page is None else [dict(row) for row in self.page.records]
+        own = None if self.page is None else self.page.lines
+        return super().records() if own is None else [dict(row) for row in own]
 
     def __repr__(self) -> str:
         text = textwrap.shorten(self.verdict.text, SHOWN, placeholder=" ...")

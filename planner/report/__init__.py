@@ -20,7 +20,7 @@ def document(answer: Answer, section: str = "", *, quiet: bool = False, asked_by
 
     if isinstance(answer, Listing):
         page: Document = (answer if answer.page else brief(answer, kind=type(answer).__name__)).page
-        page = replace(page, data=answer.to_json(), answer=answer)
+        page = replace(page, answer=answer)
     else:
         name = answer.schema_id().split("/")[1]
         name += "_" * keyword.iskeyword(name)

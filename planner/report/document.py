@@ -1,7 +1,7 @@
 """An answer as blocks: what is said, and in which order. The formats of `planner.report.render` decide how it looks.
 
 >>> table = Table((Column("topology"), Column("time", "duration")), (("Star-Star", 5400.0), ("Ring-Ring", None)))
->>> Document("Two wards", (Sentences("Star-Star is first.", "bold"), table), {"first": "star-star"}).table.texts()
+>>> table.texts()
 [('Star-Star', '1 h 30 min'), ('Ring-Ring', '-')]
 """
 
@@ -256,15 +256,18 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """An answer for people and for programs."""
+    """An answer, laid out for people."""
 
-    title: str  # as the scenario has it; "" where it has none
-    blocks: tuple[Block, ...]  # for people
-    data: Mapping[str, Any]  # for programs: one JSON document
-    records: tuple[Mapping[str, Any], ...] = ()  # for a spreadsheet, with the same keys, in SI units; else the table
-    kind: str = "Answer"  # what it is where it has no title
+    answer: Answer
+    blocks: tuple[Block, ...]
+    kind: str = "Answer"  # what it is where the scenario has no title
     sections: tuple[Section, ...] = ()  # details, in their order
-    answer: Answer | None = None  # what the page was laid out from; None where that is `data` alone
+    lines: Sequence[Mapping[str, Any]] | None = None  # for a spreadsheet, in place of the records of the answer
+
+    @property
+    def name(self) -> str:
+        """What is written above it."""
+        return self.answer.title or self.kind
 
     @property
     def table(self) -> Table:

@@ -84,7 +84,7 @@ def page(
         Facts((*(fact for fact in facts if fact not in own), *(fact for fact in shared if fact[0] not in without)))
     )
     body.append(Sentences("   ".join(filter(None, (legend(body), _letters(answer, body)))), "dim"))
-    return _laid(answer, body, (*sections, _provenance(answer)), answer.records(), kind)
+    return _laid(answer, body, (*sections, _provenance(answer)), kind)
 
 
 def _amount(name: str, known: KnownValue) -> str:
@@ -114,12 +114,12 @@ def _laid(
     answer: Answer,
     blocks: Iterable[Block],
     sections: Iterable[Section],
-    records: Iterable[Mapping[str, Any]],
     kind: str,
+    lines: Sequence[Mapping[str, Any]] | None = None,
 ) -> Document:
     """Leave out what is empty."""
     shown, found = tuple(b for b in blocks if b not in EMPTY), tuple(one for one in sections if one.blocks)
-    return Document(answer.title, shown, answer.to_json(), tuple(records), kind, found, answer)
+    return Document(answer, shown, kind, found, lines)
 
 
 def brief(
@@ -148,10 +148,8 @@ def brief(
         body = [replace(body, rows=body.rows[:ROWS])]
     details.append(Section.said(WARNINGS, "Warnings", (one.text for one in answer.warnings)))
     head, end = (Sentences(answer.verdict.text, "bold"), *body), (*warned(answer), *steps(answer))
-    kept = answer.records() if records is None else records
-    pages = (
-        _laid(answer, (*head, Facts((*more, *some, *end))), details, kept, kind) for some in (tuple(facts), *shorter)
-    )
+    facts_of = (Facts((*more, *some, *end)) for some in (tuple(facts), *shorter))
+    pages = (_laid(answer, (*head, one), details, kind, records) for one in facts_of)
     return answer.keeping(page=first_that_fits(pages))
 
 
@@ -182,8 +180,7 @@ def selected(document: Document, section: str = "", *, quiet: bool = False, aske
         names = f"Give one of {', '.join(words)}. {suggest(section, words)}".rstrip()
         raise ScenarioError(f"{asked_by}: {section!a:.40} is no section. {names}", code="E020")
     if quiet:
-        cases = document.answer is not None and bool(document.answer.verdict.cases)
-        return replace(document, blocks=document.blocks[: 2 if cases else 1], sections=())
+        return replace(document, blocks=document.blocks[: 2 if document.answer.verdict.cases else 1], sections=())
     if not section:
         return document
     shown = document.sections if section == ALL else (known[section],)

@@ -107,7 +107,7 @@ def document(answer: Recommendation) -> Document:
         told = answer.replaced(verdict=_naming(answer.verdict, named), sensitivity=moved)
         table = _table(told, shown, widths, full=named < LISTED, ties=ties)
         made = page(told, table, sections, facts=about, kind="Recommendation", short=short)
-        return replace(made, data=answer.to_json(), answer=answer)
+        return replace(made, answer=answer)
 
     numbers = (SHOWN,) if few else range(SHOWN, LEAST - 1, -1)
     widths = [WIDTHS[i:] for i in range(len(WIDTHS))]

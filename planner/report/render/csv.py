@@ -10,8 +10,8 @@ SUFFIX = ".csv"
 
 def render(document: Document, *, width: int, color: bool) -> str:
     """A header and the records of the document, or the rows of its first table; nothing known leaves a cell empty."""
-    if document.records:
-        return csv_text([document.records[0], *(map(_cell, record.values()) for record in document.records)])
+    if records := document.answer.records():
+        return csv_text([records[0], *(map(_cell, record.values()) for record in records)])
     table = document.table
     return csv_text([[column.name for column in table.columns], *(map(_cell, row) for row in table.rows)])
 

@@ -23,7 +23,7 @@ SUFFIX = ".html"
 
 def render(document: Document, *, width: int, color: bool) -> str:
     """A section with a heading and the blocks in their order; tables have captions and named columns."""
-    heading = escape(document.title or document.kind)
+    heading = escape(document.name)
     text = re.sub('<svg class="bar".*?</svg>', "", "\n".join(blocks.html(document.blocks, document.kind)))
     styles = {name: f' style="{style}"' for name, style in STYLES.items()}
     styled = re.sub(r' class="([a-z]*)"', lambda found: styles.get(found[1], ""), text)

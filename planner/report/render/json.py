@@ -11,4 +11,4 @@ SUFFIX = ".json"
 
 def render(document: Document, *, width: int, color: bool) -> str:
     """Indented JSON without NaN and infinity."""
-    return json.dumps(document.data, indent=2, allow_nan=False) + "\n"
+    return json.dumps(document.answer.to_json(), indent=2, allow_nan=False) + "\n"

@@ -34,7 +34,7 @@ def _lines(document: Document) -> Iterator[str]:
         if isinstance(block, Table):
             if not block.detail:
                 shown = block.heading or (captioned if block == document.table else block.label)
-                yield from _float(block, f"{escape(document.title or document.kind)}: {escape(shown)}")
+                yield from _float(block, f"{escape(document.name)}: {escape(shown)}")
                 yield from said
                 said = []
         elif isinstance(block, Figure):

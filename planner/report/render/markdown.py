@@ -12,7 +12,7 @@ SUFFIX = ".md"
 
 def render(document: Document, *, width: int, color: bool) -> str:
     """A heading, and the blocks in their order."""
-    parts = [f"# {escape(document.title or document.kind)}"]
+    parts = [f"# {escape(document.name)}"]
     for block in document.blocks:
         parts += _parts(block)
     return "\n\n".join(parts) + "\n"

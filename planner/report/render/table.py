@@ -23,11 +23,11 @@ Line = Sequence[tuple[str, str]]
 
 def render(document: Document, *, width: int, color: bool) -> str:
     """The blocks for a terminal of this width; in a pipe (no colour asked for) of 80 columns."""
-    lines: list[Line] = [[(document.title, "bold")]] if document.title else []
+    lines: list[Line] = [[(title, "bold")]] if (title := document.answer.title) else []
     terminal = max(LEAST, width) if color else None
     others = sum(len(list(_lines_of(one, terminal))) for one in document.blocks if not isinstance(one, Figure))
     for block in document.blocks:
-        lines.extend(_lines_of(block, terminal, max(LINES - bool(document.title) - others, LOW)))
+        lines.extend(_lines_of(block, terminal, max(LINES - bool(title) - others, LOW)))
     return "\n".join(text for line in lines for text in _written(line, color)) + "\n"
 
 

@@ -51,13 +51,13 @@ def report(
     scenario as it was told, and ``command`` what asks for the answer.
     """
     answer, found = document.answer, tuple[drawing.Picture, ...]()
-    if scenario is not None and answer is not None:
+    if scenario is not None:
         scenario = taken(scenario, answer.scenario)
     with suppress(NoAnswerError):  # matplotlib is not installed
-        found = tuple(drawing.pictures([*(() if answer is None else gallery.of_answer(answer, scenario)), *pictures]))
+        found = tuple(drawing.pictures([*gallery.of_answer(answer, scenario), *pictures]))
     about = "" if scenario is None or scenario.divisions else in_short(scenario)
     seed = None if scenario is None else scenario.seed
-    moved = tuple(sliders.html(document.answer, scenario))
+    moved = tuple(sliders.html(answer, scenario))
     return sheet(document, Beside(found, about, toml, command, seed, sliders=moved))
 
 
@@ -81,7 +81,7 @@ def sheet(document: Document, beside: Beside | None = None) -> str:
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; "
         "form-action 'none'"
     )
-    title = escape(document.title or document.kind)
+    title = escape(document.name)
     return "\n".join(
         (
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
@@ -100,8 +100,8 @@ def sheet(document: Document, beside: Beside | None = None) -> str:
 def _body(document: Document, beside: Beside) -> Iterator[str]:
     first, *rest = document.blocks or (Sentences(""),)
     answer = document.answer
-    yield f"<header><h1>{escape(document.title or document.kind)}</h1>"
-    day = f"{document.kind}, {_today()}" if document.title else _today()
+    yield f"<header><h1>{escape(document.name)}</h1>"
+    day = f"{document.kind}, {_today()}" if answer.title else _today()
     yield f'<p class="note">{escape("; ".join(filter(None, (day, beside.about))))}</p>'
     yield f'<p class="verdict">{escape(first.text)}</p></header>' if isinstance(first, Sentences) else "</header>"
     shown = [first, *rest] if not isinstance(first, Sentences) else rest
@@ -109,13 +109,12 @@ def _body(document: Document, beside: Beside) -> Iterator[str]:
     yield '<section aria-label="Answer">'
     if any(one.id == MAP for one in beside.pictures):
         shown = [block for block in shown if not isinstance(block, Figure)]  # it is drawn below
-    yield from blocks.html(_without_own(shown) if answer else shown, document.kind, known)
+    yield from blocks.html(_without_own(shown), document.kind, known)
     yield from _figures(beside.pictures, "answer")
     yield "</section>"
     yield from beside.sliders
-    cautions = answer.warnings if answer else ()
     for heading, inner in (
-        ("Warnings", _listed([f"{one.text} {one.help}".strip() for one in cautions], ' class="warning"')),
+        ("Warnings", _listed([f"{one.text} {one.help}".strip() for one in answer.warnings], ' class="warning"')),
         ("What this assumes", _assumed(answer)),
         ("What changes it", (*_changes(answer), *_figures(beside.pictures, "changes"))),
         ("Evidence", _evidence(answer)),
@@ -158,10 +157,8 @@ def _listed(texts: Sequence[str], kind: str = "") -> Iterator[str]:
     yield from (f"<ul{kind}>", *(f"<li>{escape(text)}</li>" for text in texts), "</ul>") if texts else ()
 
 
-def _assumed(answer: Answer | None) -> Iterator[str]:
+def _assumed(answer: Answer) -> Iterator[str]:
     """Each value that was not given, where it comes from, and what another would change."""
-    if not answer or not answer.assumptions:
-        return
     rows = []
     for one in answer.assumptions:
         known = answer.scenario.get(one.key)
@@ -171,13 +168,12 @@ def _assumed(answer: Answer | None) -> Iterator[str]:
         rows.append((answer.words(one.key), amount(one), origin, "; ".join(filter(None, effects))))
     columns = (Column("value"), Column("assumed", "number"), Column("origin"), Column("what it would change"))
     filled = [i for i in range(len(columns)) if any(row[i] for row in rows)]
-    yield from blocks.html([Table(columns, tuple(rows), label="Values that were not given").of(filled)])
+    if rows:
+        yield from blocks.html([Table(columns, tuple(rows), label="Values that were not given").of(filled)])
 
 
-def _changes(answer: Answer | None) -> Iterator[str]:
+def _changes(answer: Answer) -> Iterator[str]:
     """Break-even points, and the share of the lead's variance of each input."""
-    if not answer or not answer.sensitivity:
-        return
     yield from _listed([change_in(answer, one) for one in answer.sensitivity if one.break_even is not None])
     shares = sorted((one for one in answer.sensitivity if one.sobol_total), key=lambda one: -(one.sobol_total or 0.0))
     if shares:
@@ -185,20 +181,19 @@ def _changes(answer: Answer | None) -> Iterator[str]:
         yield from blocks.html([Sentences(f"Sensitivity of the lead, of its variance: {text}.")])
 
 
-def _evidence(answer: Answer | None) -> Iterator[str]:
-    if not answer or not answer.evidence:
-        return
+def _evidence(answer: Answer) -> Iterator[str]:
     rows = tuple(
         ("nearest measured cases" if one.nearest else one.dataset, *record(one), one.note)
         for one in sorted(answer.evidence, key=lambda one: not one.nearest)
     )
     columns = (Column("record"), *RECORD, Column("what was measured"))
     yield from blocks.html(Sentences(f"{capital(text)}.") for _, text in evidence(answer))
-    yield from blocks.html([Table(columns, rows, label="How often first choices like this were right")])
+    if rows:
+        yield from blocks.html([Table(columns, rows, label="How often first choices like this were right")])
 
 
-def _next(answer: Answer | None) -> Iterator[str]:
-    every = (one for one in (answer.next if answer else ()) if one.argv != ("...", "--explain"))  # that is all here
+def _next(answer: Answer) -> Iterator[str]:
+    every = (one for one in answer.next if one.argv != ("...", "--explain"))  # that is all here
     if steps := dict.fromkeys((as_typed(one), one.why) for one in every):
         yield "<ul>"
         yield from (f"<li>{escape(why)} <code>{escape(typed)}</code></li>" for typed, why in steps)
@@ -211,14 +206,14 @@ def _again(document: Document, beside: Beside) -> Iterator[str]:
     if beside.scenario:
         yield f'<h3>Scenario</h3>\n<pre class="copy" tabindex="0">{escape(beside.scenario)}</pre>'
     entries = []
-    command = beside.command or (document.answer.command if document.answer else ())
-    if document.answer and document.answer.call:
-        entries.append(("Call", document.answer.call))
-    elif command:
+    answer = document.answer
+    if answer.call:
+        entries.append(("Call", answer.call))
+    elif command := beside.command or answer.command:
         entries.append(("Command", shlex.join(command)))
     if beside.seed is not None:
         entries.append(("Seed", str(beside.seed)))
-    entries += [("Version", f"hfl-plan {version()}"), ("Schema", str(document.data.get("schema", "-")))]
+    entries += [("Version", f"hfl-plan {version()}"), ("Schema", answer.schema)]
     yield from blocks.html([Facts(tuple(entries))])
     rows = render("csv", document)
     if len(rows.encode()) <= LARGEST:

@@ -28,7 +28,7 @@ REACH = 1000  # a slider goes from the scenario's value to as many times less an
 STEPS = 120  # of a slider, on either side
 
 
-def html(answer: Answer | None, scenario: Scenario | None) -> Iterator[str]:
+def html(answer: Answer, scenario: Scenario | None) -> Iterator[str]:
     """Write the sliders of a recommendation, hidden until the script of the report shows them; nothing elsewhere."""
     if not isinstance(answer, Recommendation) or scenario is None or scenario.divisions:
         return

@@ -524,6 +524,7 @@ def test_a_narrow_terminal_loses_columns_and_never_digits(width: int) -> None:
 
 @pytest.mark.parametrize("width", [40, 60, 80])
 def test_columns_of_two_cases_go_together_and_keep_their_heading(width: int) -> None:
+    from planner.io.listings import listing
     from planner.report.document import Column, Document, Table
     from planner.report.render import render
 
@@ -538,7 +539,7 @@ def test_columns_of_two_cases_go_together_and_keep_their_heading(width: int) -> 
     )
     above, names, row = (
         re.sub(r"\x1b\[[0-9;]*m", "", line)
-        for line in render("table", Document("", (table,), {}), width=width, color=True).splitlines()
+        for line in render("table", Document(listing("explain", ""), (table,)), width=width, color=True).splitlines()
     )
     assert names.count("vs best") == (0 if width == 40 else 2)
     assert ("traffic" in names) is (width == 80)

@@ -15,9 +15,16 @@ import pytest
 import planner
 from planner.errors import ScenarioError
 from planner.io import codes
-from planner.report.document import Column, Document, Facts, Figure, Heading, Sentences, Table
+from planner.io.listings import listing
+from planner.report.document import Block, Column, Document, Facts, Figure, Heading, Sentences, Table
 from planner.report.page import legend
 from planner.report.render import formats, render
+
+
+def laid(*blocks: Block, title: str = "", **own: object) -> Document:
+    """Lay an answer out as these blocks."""
+    return Document(listing("flip-map", "An answer.", own or None, title=title), blocks)
+
 
 HOSTILE = "<b>a|b</b> 100% \\input{x} $x_1$ # ~^ `c` [d](e) & *f*"
 TABLE = Table(
@@ -33,20 +40,17 @@ FIGURE = Figure(
     ("1", "2", "3"),
     here=(1, 2),
 )
-WHOLE = Document(
-    HOSTILE,
-    (
-        Sentences("Star-Star is first.", "bold"),
-        Heading("What follows"),
-        Sentences(HOSTILE),
-        TABLE,
-        Sentences("2 more are in --json.", "dim"),
-        FIGURE,
-        Heading("Warnings"),
-        Sentences(HOSTILE, "warning", 2),
-        Sentences("Second.", "warning", 2),
-    ),
-    {"schema": "x/1", "first": "star-star"},
+WHOLE = laid(
+    Sentences("Star-Star is first.", "bold"),
+    Heading("What follows"),
+    Sentences(HOSTILE),
+    TABLE,
+    Sentences("2 more are in --json.", "dim"),
+    FIGURE,
+    Heading("Warnings"),
+    Sentences(HOSTILE, "warning", 2),
+    Sentences("Second.", "warning", 2),
+    title=HOSTILE,
 )
 
 
@@ -64,7 +68,7 @@ def test_a_pipe_is_80_columns_wide_and_loses_nothing() -> None:
     names = [f"number {i}" for i in range(20)]
     numbers = Table((Column("a"), *(Column(name, "count") for name in names)), (("x", *range(1000, 1020)),))
     words = Table((Column("a"), Column("b"), Column("c", "count")), (("x", "word " * 60, 7), ("y", "short", 8)))
-    text = render("table", Document("", (Sentences("word " * 100), numbers, words), {}), width=60)
+    text = render("table", laid(Sentences("word " * 100), numbers, words), width=60)
     assert max(map(len, text.splitlines())) <= 80
     assert text.count("word") == 160
     heads = [line.split("  ") for line in text.splitlines() if "number" in line]
@@ -74,7 +78,7 @@ def test_a_pipe_is_80_columns_wide_and_loses_nothing() -> None:
 
 
 def test_a_terminal_is_as_wide_as_it_says() -> None:
-    long = Document("", (TABLE, FIGURE), {})
+    long = laid(TABLE, FIGURE)
     shown = re.sub(r"\x1b\[[0-9;]*m", "", render("table", long, width=60, color=True))
     lines = [line for line in shown.splitlines() if "input" not in line]
     assert max(map(len, lines)) <= 60
@@ -91,24 +95,24 @@ WORDS = Table((Column("a"), Column("b", "count")), ((STRANGE.replace("\t", ""), 
     ("document", "written"),
     [
         (
-            Document("", (Sentences(""), Heading(""), Sentences(STRANGE, "", 2)), {}),
+            laid(Sentences(""), Heading(""), Sentences(STRANGE, "", 2)),
             "\n\n  Zürich 東京 e\u0301    after bell\n  second line\n",
         ),
         (
-            Document(STRANGE, (Sentences(STRANGE, "bold"), Heading(STRANGE)), {}),
+            laid(Sentences(STRANGE, "bold"), Heading(STRANGE), title=STRANGE),
             "Zürich 東京 e\u0301   afterbell\nsecond line\nZürich 東京 e\u0301    after bell\nsecond line\n\n"
             "Zürich 東京 e\u0301   afterbell\nsecond line\n",
         ),
         (
-            Document("", (WORDS,), {}),
+            laid(WORDS),
             "\n   a                             b\n   Zürich 東京 e\u0301afterbell        1\n   second line\n"
             "   x                       100,000\n",
         ),
         (
-            Document("", (Table((Column("東京"), Column("left", "count", left=True)), (("x", 5), ("ab", 10))),), {}),
+            laid(Table((Column("東京"), Column("left", "count", left=True)), (("x", 5), ("ab", 10)))),
             "\n東京  left\nx     5\nab    10\n",
         ),
-        (Document("", (Table((Column("a"),), ()), Table((Column("a"),), (("x",),), detail=True)), {}), "\na\n"),
+        (laid(Table((Column("a"),), ()), Table((Column("a"),), (("x",),), detail=True)), "\na\n"),
     ],
 )
 def test_strange_letters_keep_their_columns_in_a_pipe_and_on_a_terminal(document: Document, written: str) -> None:
@@ -178,15 +182,16 @@ def test_a_spreadsheet_gets_si_units_and_runs_nothing() -> None:
     rows = list(csv.DictReader(io.StringIO(render("csv", WHOLE))))
     assert [row["time"] for row in rows] == ["5400.0", ""]
     assert rows[0]["rounds"] == "12000"
-    formula = Document("", (), {}, records=({"name": "=1+1", "number": -1.5, "text": "-2", "none": None},))
+    answer = listing("explain", "", rows=[{"name": "=1+1", "number": -1.5, "text": "-2", "none": None}])
+    formula = Document(answer, ())
     (row,) = csv.DictReader(io.StringIO(render("csv", formula)))
     assert row == {"name": "'=1+1", "number": "-1.5", "text": "-2", "none": ""}
 
 
 def test_json_is_the_data_and_never_nan() -> None:
-    assert json.loads(render("json", WHOLE)) == WHOLE.data
+    assert json.loads(render("json", WHOLE)) == WHOLE.answer.to_json()
     with pytest.raises(ValueError, match="not JSON compliant"):
-        render("json", Document("", (), {"a": math.nan}))
+        render("json", laid(a=math.nan))
 
 
 @pytest.mark.parametrize("width", [8, 9, 11, 14, 200])
@@ -200,7 +205,7 @@ def test_a_figure_keeps_the_columns_that_fit_and_the_scenario(width: int) -> Non
 
 def test_the_least_document() -> None:
     for name in formats():
-        assert isinstance(render(name, Document("", (), {})), str)
+        assert isinstance(render(name, laid()), str)
 
 
 @pytest.mark.parametrize("assumed", ["step time 0.10 s?", "model 44.7 MB?, K = 2?", "heterogeneity both?"])
@@ -267,7 +272,7 @@ def test_a_map_keeps_to_a_page_and_its_labels_to_the_columns() -> None:
     labels = tuple(f"{value} Mbit/s" for value in range(100, 133))
     rows = tuple((label, (("SS", ""),) * 33) for label in labels)
     whole = Figure("Best topology", rows, labels, here=(20, 19))
-    document = Document("A map", (whole, Sentences("SS Star-Star.")), {})
+    document = laid(whole, Sentences("SS Star-Star."), title="A map")
     lines = render("table", document, width=200, color=False).split("\n")
     assert len(lines) == 26 and lines[-1] == "" and max(map(len, lines)) <= 80
     assert [line.split()[0] for line in (lines[1], lines[22])] == ["100", "132"]

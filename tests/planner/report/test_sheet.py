@@ -10,12 +10,13 @@ import json
 import re
 import sys
 import tomllib
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from test_cli import ROOT
-from test_document import HOSTILE, WHOLE
+from test_document import HOSTILE, WHOLE, laid
 from test_uniform import leaves, parameters
 
 import planner
@@ -24,7 +25,7 @@ from planner import plot
 from planner.cli import app as cli
 from planner.io.wording import two
 from planner.predict.question import ask
-from planner.report.document import Amount, Column, Document, Facts, Section, Sentences, Table
+from planner.report.document import Amount, Column, Facts, Section, Sentences, Table
 from planner.report.render import render
 from planner.report.sheet import Beside, drawing, sheet, sliders
 from planner.scenario.resolve import load
@@ -148,10 +149,9 @@ def test_ids_are_one_of_a_kind_and_every_reference_has_one(phones: Path) -> None
 
 
 def test_no_text_is_taken_for_markup_and_none_is_lost() -> None:
-    hostile = Document(
-        HOSTILE,
-        (*WHOLE.blocks, Facts(((HOSTILE, "--explain rows"),))),
-        WHOLE.data,
+    hostile = replace(
+        WHOLE,
+        blocks=(*WHOLE.blocks, Facts(((HOSTILE, "--explain rows"),))),
         sections=(Section("rows", HOSTILE, (Sentences(HOSTILE, "bold"),)),),
     )
     beside = Beside((), HOSTILE, f'title = "{HOSTILE}"', ("hfl-plan", HOSTILE), 3)
@@ -171,7 +171,8 @@ def test_what_a_terminal_is_asked_for_is_a_link_to_who_has_none() -> None:
         Sentences("4 more topologies: --explain table"),
         Facts((("Limits", "1: --explain no"),)),
     )
-    text = sheet(Document("", blocks, {}, sections=(Section("table", "All numbers", (Sentences("Second."),)),)))
+    sections = (Section("table", "All numbers", (Sentences("Second."),)),)
+    text = sheet(replace(laid(*blocks), sections=sections))
     assert '4 more topologies: see <a href="#table">All numbers</a>' in text
     assert "1: --explain no" in text  # no section of the report
 
@@ -253,7 +254,7 @@ def test_a_report_has_no_sliders_where_times_are_drawn(phones: Path) -> None:
 def test_bars_and_order_are_those_of_the_numbers() -> None:
     rows = (("a", Amount("~2 h", 7200), 30.0), ("b", Amount("~1 h", 3600.0), None), ("c", None, 60.0))
     table = Table((Column("topology"), Column("time", "number"), Column("rounds", "count")), rows)
-    text = sheet(Document("", (Sentences("x"), table), {}))
+    text = sheet(laid(Sentences("x"), table))
     reader = Reader(text)
     cells = [one.get("data-n") for one in reader.of("td")]
     assert cells == ["7200.0", "30.0", "3600.0", None, None, "60.0"]
@@ -261,7 +262,7 @@ def test_bars_and_order_are_those_of_the_numbers() -> None:
 
 
 def test_a_date_is_that_of_the_build_where_one_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    document = Document("", (Sentences("x"),), {})
+    document = laid(Sentences("x"))
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
     assert "2 January 1970" in sheet(document)
     assert sheet(document) == sheet(document)
@@ -478,6 +479,6 @@ def test_a_report_stands_beside_another_file_and_overwrites_nothing(plan, tmp_pa
 
 
 def test_a_format_other_than_html_writes_the_same_as_before(phones: Path) -> None:
-    fragment = render("html", Document("t", (Sentences("x"),), {}))
+    fragment = render("html", laid(Sentences("x"), title="t"))
     assert fragment.startswith("<section")
     assert "<script" not in fragment
