@@ -14,7 +14,7 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace, UnionType
 from typing import TYPE_CHECKING, Any, get_args
@@ -23,7 +23,7 @@ import typer
 
 from planner.cli.app import Commands
 from planner.cli.options import Said, Shape, spellings, unsaid
-from planner.cli.output import Asked, Result, Wrote, filed
+from planner.cli.output import Asked, Result, filed
 from planner.decide.recommendation import Recommendation
 from planner.errors import ScenarioError
 from planner.families.scenario import load
@@ -198,25 +198,21 @@ def _called(
             for name in ("output", "report")
             if name in shape.shared and given.get(name) is not None
         }
-        asked = Asked(**files, force=bool(given.get("force"))).checked(shape.declared.files)  # type: ignore[arg-type]
+        asked = Asked(**files, force=bool(given.get("force")), quiet=True).checked(shape.declared.files)
         arguments = {
             one.parameter: _read(one, given.get(one.name, one.default), holder)
             for one in known
             if one.declared is not None
         }
-        if shape.takes_asked:
-            arguments["asked"] = asked
         subject: Any = _subject(shape, known, given, holder) if shape.first else None
         try:
-            result = command(subject, **arguments) if shape.first else command(**arguments)
+            result = shape.answered(command, subject, arguments, asked)
         except typer.BadParameter as error:
             raise ScenarioError(error.message) from None
-        except typer.Exit:
-            return None
         finally:
             progress("")
         if not isinstance(result, Result):
-            return None if isinstance(result, Wrote) else result
+            return result
         written = ((suffix, text) for suffix, text in result.files.items() if isinstance(text, str))
         found: Any = result.answer
         if shape.declared.of_scenario:
@@ -227,13 +223,12 @@ def _called(
             beside = [str(word) for pair in own if pair[1] is not None for word in pair]
             found = found.replaced(command=("hfl-plan", *words, *said, *beside) if said else found.command)
         found = found.keeping(call=call, file=next(written, None))
-        scenario = subject if isinstance(subject, Scenario) else result.scenario
         if files:
             toml = subject.toml() if isinstance(subject, Said) else ""
-            filed(replace(result, scenario=scenario), laid_out(found), asked, toml, ("hfl-plan", *words))
+            filed(result, laid_out(found), asked, toml, ("hfl-plan", *words))
         if shape.declared.of_scenario:
             return found.keeping(plot=of_recommendation(subject.scenario))
-        return found.keeping(plot=_pictures(found, scenario, result.pictures))
+        return found.keeping(plot=_pictures(found, result.scenario, result.pictures))
 
 
 def _pictures(answer: Answer, scenario: Scenario | None, own: Iterable[Wanted]) -> Plot | None:

@@ -26,7 +26,7 @@ from typer import Argument, Option
 from typer.models import OptionInfo
 
 from planner.cli import completion
-from planner.cli.output import Answered, Asked, Result, Wrote, emit, told, write
+from planner.cli.output import Answered, Asked, Result, emit, told, write
 from planner.io.progress import progress
 
 if TYPE_CHECKING:
@@ -79,18 +79,29 @@ OUTPUT: Mapping[str, Any] = {  # options of every answer
 
 LETTER = len("--G")  # letters of an option that has a longer name beside it
 WRITTEN = "hfl-plan.written"  # where a context has the names of options as they were written
-
-
-def named(words: Iterable[str]) -> frozenset[str]:
-    """Return the names of options in a command line; those of a letter have a longer one beside them."""
-    return frozenset(word.partition("=")[0] for word in words if word.startswith("--") and len(word) > LETTER)
-
-
+Seed = Annotated[
+    int, Option("--seed", metavar="N", help="seed of every random draw", min=0, max=2**31, rich_help_panel="Answer")
+]
+CountsFile = Annotated[Path, Argument(metavar="COUNTS.csv", help="client,group,<label>... or client,group,label,count")]
+Gram = Annotated[
+    Path | None,
+    Option("--gram", metavar="FILE", help="CSV of inner products of class gradients, as `estimate --gram` writes it"),
+]
+PictureFile = Annotated[
+    Path, Option("--output", "-o", help="picture: .svg .pdf or .png; its numbers go beside it as CSV")
+]
+OverwriteBoth = Annotated[bool, Option("--force", help="overwrite both files")]
+SkipEmpty = Annotated[bool, Option("--skip-empty", help="leave out clients without samples")]
 FAMILY = (  # keys of a scenario that other families of algorithms read too
     *("problem.heterogeneity", "problem.sigma", "problem.smoothness", "problem.initial_gap", "problem.rounds"),
     *(f"network.client_link.{name}" for name in ("preset", "up", "down", "latency")),
     *("network.server_link.preset", "model.size", "compute.step_time", "plan.seed"),
 )
+
+
+def named(words: Iterable[str]) -> frozenset[str]:
+    """Return the names of options in a command line; those of a letter have a longer one beside them."""
+    return frozenset(word.partition("=")[0] for word in words if word.startswith("--") and len(word) > LETTER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +205,12 @@ class Shape:
         }
         return Said(given.get("config"), _spoken(given, options))
 
+    def answered(self, command: Answered, subject: Any, arguments: Mapping[str, Any], asked: Asked) -> Any:
+        """Call the command with its arguments, after the scenario or what was said of it where it takes one."""
+        beside = {"asked": asked} if self.takes_asked else {}
+        answer = command(*[subject] * bool(self.first), **arguments, **beside)
+        return replace(answer, scenario=subject) if self.first == "scenario" and isinstance(answer, Result) else answer
+
 
 def completed(command: Answered) -> Callable[..., None]:
     """Give a command the shared options beside its own, and write what it answers; once, however often it is asked."""
@@ -203,17 +220,9 @@ def completed(command: Answered) -> Callable[..., None]:
     def run(call: Any = None, **given: Any) -> None:
         asked = _asked({name: given[name] for name in shape.shared}).checked(shape.declared.files)
         arguments = {parameter.name: given[parameter.name] for parameter in shape.own}
-        if shape.takes_asked:
-            arguments["asked"] = asked
-        if not shape.first:
-            _show(command(**arguments), asked, None)
-            return
-        told = shape.said(given, call.meta[WRITTEN])
-        scenario = told.scenario() if shape.first == "scenario" else None
-        answer = command(told if scenario is None else scenario, **arguments)
-        if isinstance(answer, Result) and scenario is not None:
-            answer = replace(answer, scenario=scenario)
-        _show(answer, asked, told)
+        told = shape.said(given, call.meta[WRITTEN]) if shape.first else None
+        subject = told.scenario() if told is not None and shape.first == "scenario" else told
+        _show(shape.answered(command, subject, arguments, asked), asked, told)
 
     call = inspect.Parameter("call", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
     parameters = [call] if shape.first else []
@@ -243,8 +252,6 @@ def _show(answer: Any, asked: Asked, said: Said | None) -> None:
         told(f"wrote {asked.file}")
     elif isinstance(answer, str):
         write(answer)
-    elif isinstance(answer, Wrote) and not asked.quiet:
-        told(f"wrote {answer.file}")
     elif isinstance(answer, Result):
         emit(answer, asked, said.toml() if said is not None and asked.reports else "")
         if answer.code:
@@ -345,18 +352,3 @@ def spellings(annotation: Any) -> tuple[str, ...]:
         return ()
     # In an annotation an option's first name stands where its default would be.
     return tuple(name for name in (option.default, *(option.param_decls or ())) if isinstance(name, str))
-
-
-Seed = Annotated[
-    int, Option("--seed", metavar="N", help="seed of every random draw", min=0, max=2**31, rich_help_panel="Answer")
-]
-CountsFile = Annotated[Path, Argument(metavar="COUNTS.csv", help="client,group,<label>... or client,group,label,count")]
-Gram = Annotated[
-    Path | None,
-    Option("--gram", metavar="FILE", help="CSV of inner products of class gradients, as `estimate --gram` writes it"),
-]
-PictureFile = Annotated[
-    Path, Option("--output", "-o", help="picture: .svg .pdf or .png; its numbers go beside it as CSV")
-]
-OverwriteBoth = Annotated[bool, Option("--force", help="overwrite both files")]
-SkipEmpty = Annotated[bool, Option("--skip-empty", help="leave out clients without samples")]

@@ -34,13 +34,6 @@ class Result:
     pictures: Iterable[Wanted] = ()  # others of a report: id, place and what draws each
 
 
-@dataclass(frozen=True)
-class Wrote:
-    """What a command answers that has written all it says to a file of its own."""
-
-    file: str
-
-
 @dataclass(frozen=True, slots=True)
 class Asked:
     """How the answer is asked for."""
@@ -97,7 +90,7 @@ class Asked:
         return self
 
 
-def emit(result: Result, asked: Asked, scenario: str = "") -> None:
+def emit(result: Result, asked: Asked, scenario: str) -> None:
     """Write an answer to stdout, and to the files that were asked for.
 
     Raises:
@@ -106,15 +99,16 @@ def emit(result: Result, asked: Asked, scenario: str = "") -> None:
     """
     from planner.report.render import render
 
-    document = laid_out(result.answer, asked)
-    files = filed(result, document, asked, scenario)
+    typed = ("hfl-plan", *sys.argv[1:])
+    document = laid_out(result.answer, asked, typed)
+    files = filed(result, document, asked, scenario, typed)
     write(render(asked.form or "table", document, width=width(), color=color()))
     for file in () if asked.quiet else files:
         told(f"wrote {file}")
 
 
 def filed(
-    result: Result, document: Document, asked: Asked, scenario: str = "", command: tuple[str, ...] = ()
+    result: Result, document: Document, asked: Asked, scenario: str, command: tuple[str, ...]
 ) -> tuple[Path, ...]:
     """Write an answer to the files that were asked for, and return these; ``command`` asks for it in a report.
 
@@ -130,9 +124,8 @@ def filed(
         from planner.report.sheet import report
 
         progress("drawing the report ...")
-        typed = command or _arguments()
-        laid = laid_out(result.answer, Asked(), typed)
-        page = report(laid, scenario=result.scenario, pictures=result.pictures, toml=scenario, command=typed)
+        laid = laid_out(result.answer, Asked(), command)
+        page = report(laid, scenario=result.scenario, pictures=result.pictures, toml=scenario, command=command)
         progress("")
         for option, file in reports.items():
             atomic.write(file, page, asked.force, option)
@@ -152,17 +145,12 @@ def filed(
     return tuple(dict.fromkeys([*reports.values(), *([asked.file] if asked.file is not None else [])]))
 
 
-def _arguments() -> tuple[str, ...]:
-    return ("hfl-plan", *sys.argv[1:])
-
-
-def laid_out(answer: Answer, asked: Asked, command: tuple[str, ...] = ()) -> Document:
+def laid_out(answer: Answer, asked: Asked, command: tuple[str, ...]) -> Document:
     """Lay out what was asked for: the page, the verdict alone, all details, or a section of them."""
     from planner.report import document
 
-    typed = command or _arguments()
     following = answer.next if asked.file is None else tuple(_after(answer.next, asked.file))
-    return document(answer.replaced(command=typed, next=following), asked.explain or "", quiet=asked.quiet)
+    return document(answer.replaced(command=command, next=following), asked.explain or "", quiet=asked.quiet)
 
 
 def _after(steps: Iterable[NextStep], file: Path) -> Iterator[NextStep]:
@@ -227,5 +215,5 @@ def width() -> int:
     return shutil.get_terminal_size((WIDTH, 24)).columns
 
 
-Answered = Callable[..., Result | Wrote | str | None]
+Answered = Callable[..., Result | str | None]
 """A command: a text is written as it is; None was written already."""

@@ -61,8 +61,6 @@ USAGE = {  # codes of wrong command lines, by the names of their errors
     "BadArgumentUsage": "E014",
     "BadParameter": "E015",
 }
-
-
 LIMITS = {  # ways out from numbers beyond their limits, by what is said of them
     r"it is less than (\S+)": "Give {} or more.",
     r"it should be less than or equal to (\S+)": "Give {} or less.",

@@ -9,7 +9,7 @@ from typer import Argument, Option
 
 from planner.cli.completion import bounds as ids
 from planner.cli.options import OverwriteBoth, PictureFile
-from planner.cli.output import NO_ANSWER, Asked, Result, Wrote, watched
+from planner.cli.output import NO_ANSWER, Asked, Result, told, watched
 
 app = typer.Typer(
     name="bounds", help="List, show, compare, export and check convergence bounds.", rich_markup_mode=None
@@ -153,7 +153,7 @@ def export(  # reason: one parameter for every option
     order: Order = None,
     draws: Draws = None,
     asked: Asked = Asked(),  # noqa: B008 - frozen
-) -> str | Wrote:
+) -> str | None:
     """Export bounds for a paper or a program.
 
     Examples:
@@ -172,7 +172,9 @@ def export(  # reason: one parameter for every option
     from planner.io import atomic
 
     atomic.write(output, text, force)
-    return Wrote(output)
+    if not asked.quiet:
+        told(f"wrote {output}")
+    return None
 
 
 @app.command("worst-case")
