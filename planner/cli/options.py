@@ -285,8 +285,7 @@ def _fields(declared: Declared, taken: set[str]) -> dict[str, tuple[Field, tuple
     for one in FIELDS:
         if one.key not in declared.without and (not declared.only or one.key in declared.only):
             spellings, text, *default = declared.reworded.get(one.key, (one.spellings, one.help))
-            left = tuple(name for name in spellings.split() if name not in taken)
-            if left:
+            if left := tuple(name for name in spellings.split() if name not in taken):
                 told = replace(one, default=default[0]) if default else one
                 found[one.key.replace(".", "_")] = told, left, text
     return found

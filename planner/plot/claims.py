@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any
@@ -76,12 +76,12 @@ def _panel(axes: Any, measure: str, lines: Sequence[Row]) -> None:
         round_ticks(axes.xaxis, "{:g}".format)
     else:
         axes.set_xticks((-1, -0.5, 0, 0.5, 1))
-    at = 0
+    at, beside = 0, {"transform": axes.get_yaxis_transform(), "va": "center"}  # across by shares, down by lines
     for place, line in enumerate(lines):
         if place == 0 or line.setting != lines[place - 1].setting:
-            axes.text(-0.02, at, line.setting, **_beside(axes), ha="right", weight="bold")
+            axes.text(-0.02, at, line.setting, **beside, ha="right", weight="bold")
             at += 1
-        _line(axes, at, line, low, high)
+        _line(axes, at, line, low, high, beside)
         at += 1
     axes.axvspan(neutral - lines[0].margin, neutral + lines[0].margin, color=BAND, zorder=0, linewidth=0)
     axes.axvline(neutral, color=INK, linewidth=0.8, zorder=1)
@@ -90,14 +90,8 @@ def _panel(axes: Any, measure: str, lines: Sequence[Row]) -> None:
     axes.set_xlabel(f"{AXES[measure]}\nshaded: too near to {neutral:g} to be a difference", size=7, color=FAINT)
 
 
-def _beside(axes: Any) -> dict[str, Any]:
-    """Where a text stands: across by shares of the axes, down by lines."""
-    return {"transform": axes.get_yaxis_transform(), "va": "center"}
-
-
-def _line(axes: Any, at: int, line: Row, low: float, high: float) -> None:
+def _line(axes: Any, at: int, line: Row, low: float, high: float, beside: Mapping[str, Any]) -> None:
     color, marker = LOOKS[line.verdict]
-    beside = _beside(axes)
     axes.text(-0.02, at, line.compared, **beside, ha="right")
     axes.text(1.02, at, _said(line), **beside, ha="left", size=7, color=FAINT)
     if math.isnan(line.value):

@@ -97,8 +97,7 @@ def draw(points: Sequence[Point], about: str = "", said: str = "") -> Drawing:
     fastest = [min((p for p in points if p.topology == name), key=lambda p: (p.seconds, p.bytes)) for name in seen]
     named = list(dict.fromkeys([front[0], front[-1], *fastest]))
     for name, look in seen.items():
-        mine = [(p.seconds, p.bytes) for p in points if p.topology == name and p not in named]
-        if mine:
+        if mine := [(p.seconds, p.bytes) for p in points if p.topology == name and p not in named]:
             axes.plot(
                 *zip(*mine, strict=True), linestyle="", marker=".", color=look.color, markersize=2, alpha=0.35, zorder=1
             )

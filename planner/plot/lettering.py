@@ -25,6 +25,7 @@ WIDE: Final = 0.65  # of a letter, over its size; narrower in the mean
 LINE: Final = 1.25  # from one line to the next, over the size
 MISTAKEN: Final = 60  # points of lines that a name may cover before it stands nearer to another's point
 AWAY: Final = 5.0  # points from a point to its name
+SIDES: Final = (1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1), (2, 3), (2, -3), (-2, 3), (-2, -3)
 
 
 def heading(drawn: Figure, message: str, about: str = "") -> None:
@@ -47,8 +48,7 @@ def heading(drawn: Figure, message: str, about: str = "") -> None:
 def in_short(scenario: Scenario, *, steps: bool = True) -> str:
     """Say a scenario in a line: title, sizes, model, links, and local steps where they are not what is compared."""
     known = scenario.known
-    symbols = tier_symbols(scenario.depth)
-    counts = [(int(known[tier.size].value or 0),) for tier in symbols]
+    counts = [(int(known[tier.size].value or 0),) for tier in tier_symbols(scenario.depth)]
     if scenario.members is not None:
         counts = [tuple(sorted(set(tier.sizes.tolist()))) for tier in scenario.members.children]
     sizes = ""
@@ -91,7 +91,7 @@ def name_points(axes: Any, points: Sequence[Name], lines: Sequence[Any] = ()) ->
     taken = marks + [text.get_window_extent() for text in axes.texts]
     for k, point in enumerate(points):
         best, least = None, math.inf
-        for dx, dy in _SIDES:
+        for dx, dy in SIDES:
             sides = ("center", "left", "right")[np.sign(dx)], ("center", "bottom", "top")[np.sign(dy)]
             text = _write(axes, point, (dx * AWAY, dy * AWAY), sides, led=bool(dx and dy))
             box = _letters(text)
@@ -173,9 +173,6 @@ def _dense(line: Floats, step: float) -> Floats:
     along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(line, axis=0).T))])
     places = np.linspace(0.0, along[-1], int(along[-1] / step) + 2)
     return np.column_stack([np.interp(places, along, line[:, k]) for k in (0, 1)])
-
-
-_SIDES: Final = (1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1), (2, 3), (2, -3), (-2, 3), (-2, -3)
 
 
 def _lines(text: str, letters: float) -> list[str]:

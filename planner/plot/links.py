@@ -28,8 +28,7 @@ def of_scenario(scenario: Scenario) -> Picture:
         NoAnswerError: If no topology reaches the target, or no part alone makes the round shorter.
     """
     scenario, question = posed(scenario)
-    answer = recommend(scenario, details=False)
-    best = answer.recommended[0]
+    best = recommend(scenario, details=False).recommended[0]
     seconds = question.of_a_round(best).seconds
     on_places = isinstance(scenario.network.timer, Timing)
     found = waited(scenario, best)[0] if on_places else waits(question, scenario, best)

@@ -25,6 +25,21 @@ OUTSIDE_HATCH, TIE_HATCH, PAPER = "////", "....", "#FFFFFF"
 NEAR = 0.12  # of an axis: names nearer to the scenario stand above it
 OTHERS = Look("others", FAINT, "", "", "")  # than those of most cells, where more are best than a picture tells apart
 NAMED = 0.02  # of all cells; smaller regions have no name in them
+MEANING = {
+    "G": "groups G",
+    "M": "clients per group M",
+    "P": "group rounds P",
+    "K": "local steps K",
+    "S1": "groups drawn S1",
+    "S2": "clients drawn S2",
+    "zeta": "intra-group deviation zeta",
+    "delta": "inter-group deviation delta",
+    "zeta/sigma": "intra-group deviation, zeta / sigma",
+    "delta/sigma": "inter-group deviation, delta / sigma",
+    "sigma": "gradient noise sigma",
+    "R": "rounds R",
+    "target": "target",
+}
 
 
 @style()
@@ -187,23 +202,6 @@ def _scale(axes: Any, axis: Axis, side: str, ends: Floats) -> None:
     drawn.set_minor_locator(FixedLocator([]))
     drawn.set_major_formatter(FuncFormatter(lambda value, _: format_amount(value, axis.unit)))
     drawn.set_minor_formatter(NullFormatter())
-
-
-MEANING = {
-    "G": "groups G",
-    "M": "clients per group M",
-    "P": "group rounds P",
-    "K": "local steps K",
-    "S1": "groups drawn S1",
-    "S2": "clients drawn S2",
-    "zeta": "intra-group deviation zeta",
-    "delta": "inter-group deviation delta",
-    "zeta/sigma": "intra-group deviation, zeta / sigma",
-    "delta/sigma": "inter-group deviation, delta / sigma",
-    "sigma": "gradient noise sigma",
-    "R": "rounds R",
-    "target": "target",
-}
 
 
 def _legend(drawn: Figure, found: Phase, shown: list[str], look: Any, *, any_tied: bool, any_outside: bool) -> None:

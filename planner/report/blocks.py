@@ -36,12 +36,8 @@ def html(
         elif isinstance(block, Figure):
             yield from _figure(block)
         elif isinstance(block, Facts):
-            if block.entries:
-                yield "<dl>"
-                yield from (
-                    f"<dt>{escape(label)}</dt><dd>{_linked(text, sections)}</dd>" for label, text in block.entries
-                )
-                yield "</dl>"
+            named = [f"<dt>{escape(label)}</dt><dd>{_linked(text, sections)}</dd>" for label, text in block.entries]
+            yield from ("<dl>", *named, "</dl>") if named else ()
         elif isinstance(block, Heading):
             title = block.text
             yield f"<h{level + 1}>{escape(block.text)}</h{level + 1}>"
@@ -98,9 +94,7 @@ def _table(table: Table, title: str) -> Iterator[str]:
 def _cell(column: Column, cell: Cell, text: str, largest: float, *, first: bool) -> str:
     number = _number(cell)
     sort = "" if number is None else f' data-n="{number!r}"'
-    bar = ""
-    if largest > 0 and number is not None and number >= 0:
-        bar = BAR.format(100 * number / largest)
+    bar = BAR.format(100 * number / largest) if largest > 0 and number is not None and number >= 0 else ""
     tag = 'th scope="row"' if first else "td"
     return f"<{tag}{_side(column)}{sort}>{escape(text)}{bar}</{tag[:2]}>"
 

@@ -10,12 +10,9 @@ from planner.report.document import Document, Facts, Figure, Table, Typeset
 SPECIAL = {letter: tex for letter, tex in LATEX.items() if letter not in '|"`'}  # which its fonts have
 HEADS = {
     "eta_eff": r"$\tilde\eta$",
-    "eta": r"$\eta$",
-    "zeta": r"$\zeta$",
-    "delta": r"$\delta$",
+    **{name: rf"$\{name}$" for name in ("eta", "zeta", "delta")},
     **{letter: f"${letter}$" for letter in "GMPK"},
-    "S1": "$S_1$",
-    "S2": "$S_2$",
+    **{f"S{tier}": f"$S_{tier}$" for tier in (1, 2)},
 }
 WIDE = 100  # columns of a figure
 SUFFIX = ".tex"
@@ -63,6 +60,4 @@ def _float(table: Table, caption: str) -> Iterator[str]:
 
 def escape(text: str) -> str:
     """Text that LaTeX shows as it is, or its own LaTeX where it has some."""
-    if isinstance(text, Typeset):
-        return text.latex
-    return "".join(SPECIAL.get(letter, letter) for letter in text)
+    return text.latex if isinstance(text, Typeset) else "".join(SPECIAL.get(letter, letter) for letter in text)

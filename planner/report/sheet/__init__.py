@@ -113,8 +113,9 @@ def _body(document: Document, beside: Beside) -> Iterator[str]:
     yield from _figures(beside.pictures, "answer")
     yield "</section>"
     yield from beside.sliders
+    cautions = (escape(f"{one.text} {one.help}".strip()) for one in answer.warnings)
     for heading, inner in (
-        ("Warnings", _listed([f"{one.text} {one.help}".strip() for one in answer.warnings], ' class="warning"')),
+        ("Warnings", _listed(cautions, ' class="warning"')),
         ("What this assumes", _assumed(answer)),
         ("What changes it", (*_changes(answer), *_figures(beside.pictures, "changes"))),
         ("Evidence", _evidence(answer)),
@@ -144,8 +145,7 @@ def _without_own(shown: Sequence[Block]) -> Iterator[Block]:
 
 
 def _figures(pictures: Sequence[drawing.Picture], place: str) -> Iterator[str]:
-    found = [one for one in pictures if one.place == place]
-    if found:
+    if found := [one for one in pictures if one.place == place]:
         yield '<div class="pictures">'
         for one in found:
             data = _download(f"{one.id}.csv", one.csv, "numbers")
@@ -153,8 +153,10 @@ def _figures(pictures: Sequence[drawing.Picture], place: str) -> Iterator[str]:
         yield "</div>"
 
 
-def _listed(texts: Sequence[str], kind: str = "") -> Iterator[str]:
-    yield from (f"<ul{kind}>", *(f"<li>{escape(text)}</li>" for text in texts), "</ul>") if texts else ()
+def _listed(elements: Iterable[str], kind: str = "") -> Iterator[str]:
+    """Elements of HTML as a list."""
+    lines = [f"<li>{one}</li>" for one in elements]
+    yield from (f"<ul{kind}>", *lines, "</ul>") if lines else ()
 
 
 def _assumed(answer: Answer) -> Iterator[str]:
@@ -174,7 +176,7 @@ def _assumed(answer: Answer) -> Iterator[str]:
 
 def _changes(answer: Answer) -> Iterator[str]:
     """Break-even points, and the share of the lead's variance of each input."""
-    yield from _listed([change_in(answer, one) for one in answer.sensitivity if one.break_even is not None])
+    yield from _listed(escape(change_in(answer, one)) for one in answer.sensitivity if one.break_even is not None)
     shares = sorted((one for one in answer.sensitivity if one.sobol_total), key=lambda one: -(one.sobol_total or 0.0))
     if shares:
         text = ", ".join(f"{answer.words(one.parameter)} {one.sobol_total:.0%}" for one in shares)
@@ -194,10 +196,8 @@ def _evidence(answer: Answer) -> Iterator[str]:
 
 def _next(answer: Answer) -> Iterator[str]:
     every = (one for one in answer.next if one.argv != ("...", "--explain"))  # that is all here
-    if steps := dict.fromkeys((as_typed(one), one.why) for one in every):
-        yield "<ul>"
-        yield from (f"<li>{escape(why)} <code>{escape(typed)}</code></li>" for typed, why in steps)
-        yield "</ul>"
+    steps = dict.fromkeys((as_typed(one), one.why) for one in every)
+    yield from _listed(f"{escape(why)} <code>{escape(typed)}</code>" for typed, why in steps)
 
 
 def _again(document: Document, beside: Beside) -> Iterator[str]:
