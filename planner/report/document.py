@@ -12,6 +12,7 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 from planner.io.answers import Answer
@@ -127,9 +128,12 @@ class Column:
         return cell if isinstance(cell, str) else TEXTS[self.kind](cell)
 
 
-def numeric(*names: str) -> tuple[Column, ...]:
-    """Return columns of numbers that are written already."""
-    return tuple(Column(name, "number") for name in names)
+def typed(kind: Kind, *names: str) -> tuple[Column, ...]:
+    """Return columns of one kind."""
+    return tuple(Column(name, kind) for name in names)
+
+
+numeric = partial(typed, "number")  # mostly of numbers that are written already
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from planner.report.document import (
     Section,
     Sentences,
     Table,
+    typed,
 )
 from planner.report.render.table import first_that_fits
 from planner.scenario.units import format_amount, format_break_even
@@ -44,6 +45,36 @@ SCALE = "Rounds"  # a fact of how far they may be off as a whole
 BEGUN = "rounds begun"  # a column, where rounds that break begin again
 ROWS = 15  # of a long table on a page
 ALL = "all"  # sections
+PROVENANCE = "provenance"  # where every value comes from, assumptions included
+WARNINGS = "warnings"  # a section of every answer, also of one that has none
+LINES = {
+    **dict.fromkeys(("assumptions", "assumed"), PROVENANCE),
+    **{"evidence": "record", "changes": "break-even", "confidence": "uncertainty"},
+}
+"""Sections by the words of a page that send there."""
+EMPTY = (Sentences(""), Sentences("", "dim"), Sentences("", "bold"), Facts(()))
+NAMED = 6  # letters of a symbol
+LONGEST = 100  # letters of a warning on a page
+NAMES = 34  # letters of cases in one line
+SPELT = 3  # topologies of a toss-up that a change names at most
+ALONE = " alone"  # of a toss-up
+SEARCHED = "searched"  # how the source of a count begins that a search found: it is kept where other inputs move
+MEANS = {  # settings whose names say too little, or not how to choose them
+    ("tiers", "1"): "--tiers 1 (clients send to the top)",
+    ("tiers", "2"): "--tiers 2 (with servers)",
+    ("cost", "diluted"): "--cost diluted (split rates)",
+}
+OPTIONS = {  # and how others are written
+    "cost": "--cost {}",
+    "order": "--order {}",
+    "availability.detect": "--set availability.detect='{}'",
+    "client_link.hop": "--set network.client_link.hop={}",
+    "server_link.hop": "--set network.server_link.hop={}",
+    "server_link.sharing": "--set network.server_link.sharing={}",
+}
+MOST, LESS = 130, 36  # letters of all assumptions on a page, and on a short one
+RECORD = (Column("right", "number"), *typed("share", "regret, median", "one of ten"))
+PLAIN = ("...", "planner.")  # begins what is no word of a shell
 
 
 def page(
@@ -72,17 +103,9 @@ def page(
     facts = tuple(facts)
     own = [fact for fact in facts if fact[0] == "Changes"]  # have their place
     few = short or bool(answer.verdict.cases)
-    shared = (
-        *assumed(answer, few),
-        *changes(answer, few, short),
-        *own,
-        *warned(answer),
-        *evidence(answer),
-        *steps(answer),
-    )
-    body.append(
-        Facts((*(fact for fact in facts if fact not in own), *(fact for fact in shared if fact[0] not in without)))
-    )
+    moved = (*assumed(answer, few), *changes(answer, few, short), *own)
+    shared = [fact for fact in (*moved, *warned(answer), *evidence(answer), *steps(answer)) if fact[0] not in without]
+    body.append(Facts((*(fact for fact in facts if fact not in own), *shared)))
     body.append(Sentences("   ".join(filter(None, (legend(body), _letters(answer, body)))), "dim"))
     return _laid(answer, body, (*sections, _provenance(answer)), kind)
 
@@ -157,16 +180,6 @@ def told(answer: Told, table: Table | Sequence[Block], *, kind: str, **parts: An
     """Lay out an answer whose details are sentences; ``parts`` are as of `page`."""
     sections = (Section.said(id_, id_.capitalize(), texts) for id_, texts in answer.details.items())
     return page(answer, table, [*parts.pop("sections", ()), *sections], kind=kind, **parts)
-
-
-PROVENANCE = "provenance"  # where every value comes from, assumptions included
-WARNINGS = "warnings"  # a section of every answer, also of one that has none
-LINES = {
-    **dict.fromkeys(("assumptions", "assumed"), PROVENANCE),
-    **{"evidence": "record", "changes": "break-even", "confidence": "uncertainty"},
-}
-"""Sections by the words of a page that send there."""
-EMPTY = (Sentences(""), Sentences("", "dim"), Sentences("", "bold"), Facts(()))
 
 
 def selected(document: Document, section: str = "", *, quiet: bool = False, asked_by: str = "--explain") -> Document:
@@ -294,28 +307,6 @@ def assumed(answer: Answer, short: bool = False) -> Iterator[tuple[str, str]]:
         yield "Assumed", _until(parts, LESS if short else MOST)
 
 
-NAMED = 6  # letters of a symbol
-LONGEST = 100  # letters of a warning on a page
-NAMES = 34  # letters of cases in one line
-SPELT = 3  # topologies of a toss-up that a change names at most
-ALONE = " alone"  # of a toss-up
-SEARCHED = "searched"  # how the source of a count begins that a search found: it is kept where other inputs move
-MEANS = {  # settings whose names say too little, or not how to choose them
-    ("tiers", "1"): "--tiers 1 (clients send to the top)",
-    ("tiers", "2"): "--tiers 2 (with servers)",
-    ("cost", "diluted"): "--cost diluted (split rates)",
-}
-OPTIONS = {  # and how others are written
-    "cost": "--cost {}",
-    "order": "--order {}",
-    "availability.detect": "--set availability.detect='{}'",
-    "client_link.hop": "--set network.client_link.hop={}",
-    "server_link.hop": "--set network.server_link.hop={}",
-    "server_link.sharing": "--set network.server_link.sharing={}",
-}
-MOST, LESS = 130, 36  # letters of all assumptions on a page, and on a short one
-
-
 def amount(one: Assumption) -> str:
     """Write the value of an assumption; a number without a unit to three digits, a count whole."""
     plain = isinstance(one.value, float) and not one.unit
@@ -339,8 +330,7 @@ def changes(answer: Answer, few: bool, short: bool) -> Iterator[tuple[str, str]]
     known = [one for one in answer.sensitivity if one.break_even is not None and one.parameter not in decided]
     words = {one.key for one in answer.assumptions if one.effect and isinstance(one.value, str)}  # nobody chose them
     known.sort(key=lambda one: one.parameter not in words)
-    found = list(_in_words(answer, known))
-    if found:
+    if found := list(_in_words(answer, known)):
         left = f"; {len(found) - most} more" * (len(found) > most)
         left += f": --explain{' break-even' * (not few)}" * (bool(left) and not short)
         at = [f"{key} = {known.value}" for key, known in answer.scenario.items() if known.source.startswith(SEARCHED)]
@@ -495,9 +485,6 @@ def record(one: Evidence) -> tuple[Cell, ...]:
     return f"{one.right} of {one.of}", one.regret_median, one.regret_p90
 
 
-RECORD = (Column("right", "number"), Column("regret, median", "share"), Column("one of ten", "share"))
-
-
 def steps(answer: Answer) -> Iterator[tuple[str, str]]:
     """Ask what is unknown, and name the next commands."""
     if asked := [one for one in answer.next if one.asks]:
@@ -506,9 +493,6 @@ def steps(answer: Answer) -> Iterator[tuple[str, str]]:
         other = any(one.argv[0] != "..." for one in named)
         this = f"hfl-plan {answer.schema.split('/')[1].replace('-', ' ')} ..." if other else "..."
         yield "Next", "    ".join(as_typed(one, this) for one in named)
-
-
-PLAIN = ("...", "planner.")  # begins what is no word of a shell
 
 
 def as_typed(one: NextStep, this: str = "...") -> str:
@@ -550,9 +534,6 @@ def legend(blocks: Sequence[Block]) -> str:
     shown = {"~": "~" in whole, "?": guessed, "[": "[" in whole and not named, "=": tied}
     shown |= {"-": re.search(r"x-\d", whole) is not None, BY_GROUP: BY_GROUP in whole}
     return "   ".join(words for mark, words in LEGEND.items() if shown[mark])
-
-
-# ---------------------------------------------------------------- cells
 
 
 def about(text: str, number: float | None) -> str:

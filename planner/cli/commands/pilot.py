@@ -78,14 +78,15 @@ def pilot(  # reason: one parameter for every option
     from planner.harness.pilot import Wanted
     from planner.report.answers.pilot import counts, given, piloted
     from planner.report.answers.pilot import rates as read_rates
-    from planner.report.answers.pilot import within as budget
     from planner.report.sheet.gallery import race
+    from planner.scenario.units import parse_duration
 
     speeds = {"slowdowns": slowdowns, "speed_ratio": speed_ratio, "buffer": buffer}
     systems_asked = raced.read(systems, edges, coverage=coverage, **speeds)
     topologies = tuple(word.strip().lower() for word in (topology or "").split(",") if word.strip())
+    budget = None if within is None else float(parse_duration(within, field="--within", positive=True))
     wanted = Wanted(
-        rounds=rounds, rates=read_rates(rates), seeds=seeds, metric=metric, within=budget(within),  # type: ignore[arg-type]
+        rounds=rounds, rates=read_rates(rates), seeds=seeds, metric=metric, within=budget,  # type: ignore[arg-type]
         local_steps=local_steps, passes=counts(group_rounds, "--group-rounds"), drawn=counts(drawn, "--drawn") or None,
         order=order, weights=weights, batch=batch, measured=measured, topologies=topologies, seed=seed,  # type: ignore[arg-type]
         beside=systems_asked.racers,

@@ -467,15 +467,11 @@ def _warnings(answer: Answer) -> Iterator[str]:
     link = scenario.network.server_link
     if link is not None and link.sharing == "per-server":
         yield "The server's link is shared, and the clock gives every region all of it: waiting may be longer."
-    silent = sorted({region for buffer in answer.buffers for region in buffer.pace.silent})
-    if silent:
+    if silent := sorted({region for buffer in answer.buffers for region in buffer.pace.silent}):
         yield (
             f"Regions that delivered nothing while the clock ran: {', '.join(str(j + 1) for j in silent)}. Staleness "
             "there is larger than what is shown, and the theorem is not asked."
         )
-
-
-# ---------------------------------------------------------------- sentences
 
 
 def _buffers(answer: Answer) -> Iterator[str]:

@@ -25,7 +25,7 @@ from planner.io.wording import counted, join, join_with_limit, shortened
 from planner.report.answers import bound_options as options
 from planner.report.answers import bound_tree
 from planner.report.answers.bound_options import formula, plain, said
-from planner.report.document import COLUMNS, Block, Column, Facts, Section, Sentences, Table, numeric
+from planner.report.document import COLUMNS, Block, Column, Facts, Section, Sentences, Table, numeric, typed
 from planner.report.page import ROWS, brief
 
 BOUNDED = 70  # letters of what is bounded, on a page
@@ -66,7 +66,7 @@ def listed(asked: str, paper: str | None, status: str | None, metric: str | None
         }
         for b in found
     ]
-    whole = Table(tuple(map(Column, ("id", "status", "constants", "bounded quantity"))), tuple(rows))
+    whole = Table(typed("text", "id", "status", "constants", "bounded quantity"), tuple(rows))
     quantities, facts, short = Counter(row[3] for row in rows), [], None
     if len(quantities) == 1 or max(len(b.id) for b in found[:ROWS]) > ID:
         short = Table(whole.columns[:3], tuple(row[:3] for row in rows))
@@ -91,9 +91,6 @@ def _begin(found: Sequence[str]) -> Iterator[str]:
         ids = [id_ for id_ in found if id_.startswith(f"{family}.")]
         if ids and not all(id_.startswith(family) for id_ in found):
             yield f"{ids[0] if len(ids) == 1 else f'--search {family}'} for {whom}"
-
-
-# ---------------------------------------------------------------- show
 
 
 def shown(
@@ -263,9 +260,6 @@ def _step(tuned: Mapping[str, Any]) -> str:
     named = [(name.replace("eta", "raw eta") if name == "eta" else name, n) for name, n in tuned.items()]
     best = ", ".join(f"{name} = {n:.6g}" for name, n in named if name != "cap_binds")
     return f"none given, so the best: {best}{binds}"
-
-
-# ---------------------------------------------------------------- export
 
 
 def exported(

@@ -11,7 +11,7 @@ from planner.io.listings import Listing, listing
 from planner.io.progress import progress
 from planner.io.wording import counted
 from planner.report.answers import bound_options as options
-from planner.report.document import Column, Table
+from planner.report.document import Table, typed
 from planner.report.page import brief
 
 
@@ -43,5 +43,5 @@ def checked(ids: Sequence[str], paper: str | None) -> tuple[Listing, int]:
     answer = listing("bounds-check", tally, {"failed": failed, "bounds": len(chosen)}, rows)
     cells = [(v.subject, v.check, "fails" if v.failure else "passes", v.failure or f"{v.facts} facts") for v in found]
     ordered = tuple(sorted(cells, key=lambda row: row[2]))  # failures first
-    table = Table(tuple(map(Column, ("of", "check", "verdict", "found"))), ordered)
+    table = Table(typed("text", "of", "check", "verdict", "found"), ordered)
     return brief(answer, table, kind="Checks of bounds"), failed

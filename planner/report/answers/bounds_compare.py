@@ -115,8 +115,7 @@ def plotted(
     with options.refusals("--over", over, bounds, values):
         found = figure.curves(bounds, over, **asked, **values)
     with pictures.style():
-        drawn = found.figure
-        picture, numbers = pictures.save(drawn, output, found.rows, says=found.says, force=force)
+        picture, numbers = pictures.save(found.figure, output, found.rows, says=found.says, force=force)
     own = {
         "bounds": list(found.y),
         "metric": bounds[0].bounds.id,

@@ -13,7 +13,7 @@ from planner.io.answers import NextStep, Quantity, Target, Told, Verdict
 from planner.io.parts import Part, field
 from planner.io.wording import CASES, counted, input_words, join, join_with_limit, names_or, shortened, times, two
 from planner.report.answers.recommend import SHOWN_AS
-from planner.report.document import Cell, Column, Document, Table, numeric
+from planner.report.document import Cell, Column, Document, Table, numeric, typed
 from planner.report.page import cell, told
 from planner.report.render.table import first_that_fits
 from planner.scenario.fields import FIELDS
@@ -35,6 +35,7 @@ ONE_TARGET = "same target"  # the second to the target of the first
 ANOTHER = {"toss-up": "another toss-up", "depends": "another best in a case"}  # of the status that there was before
 STATUS = {"depends": "best by case"}  # in words that need no explanation
 OWN = CASES["per-client"].rstrip("?")
+SHORT = {one.key: one.options[0].lstrip("-").replace("-", " ") for one in FIELDS if one.options}
 
 
 class Difference(Part):
@@ -185,9 +186,6 @@ def document(answer: Compared) -> Document:
     return first_that_fits(page(*size) for size in sizes)
 
 
-# ---------------------------------------------------------------- in words
-
-
 def choice(verdict: Verdict) -> str:
     """Say a verdict in a few words: ``Star-Star``, ``a toss-up of Star-Star or Ring-Ring``."""
     if verdict.status == "depends":
@@ -250,9 +248,6 @@ def _many(name: str) -> bool:
     return name.endswith("s") and not name.endswith("ss")
 
 
-SHORT = {one.key: one.options[0].lstrip("-").replace("-", " ") for one in FIELDS if one.options}
-
-
 def _name(key: str) -> str:
     """A key for people: the name of its option, or of the symbol."""
     if key.startswith(f"{TIERS}."):
@@ -278,7 +273,7 @@ def _differences(answer: Compared, most: int) -> Table:
         if len(answer.rows) == 1:
             mark = "<- the only difference"
         rows.append((_name(row.id), _cell(row.before, row.taken), _cell(row.after, row.taken), mark))
-    columns = tuple(map(Column, ("differs", *(shortened(side["name"], LONGEST) for side in sides), "")))
+    columns = typed("text", "differs", *(shortened(side["name"], LONGEST) for side in sides), "")
     return Table(columns, tuple(rows), label="What differs", apart=False, indent=2)
 
 

@@ -65,9 +65,6 @@ def _check(gradients: str, batches: int | None, rate: float | None, **others: An
         raise ScenarioError(f"--rate: {rate} must be a finite number above 0. Write --rate 0.1.")
 
 
-# ---------------------------------------------------------------- answers
-
-
 def _notes(losses: Partitioned, found: Estimated) -> Iterator[str]:
     """What the numbers are not."""
     letters, count = _deviations(found), len(found.points)
@@ -90,8 +87,7 @@ def _notes(losses: Partitioned, found: Estimated) -> Iterator[str]:
     if any(point.L.high > 1.2 * point.L.estimate for point in found.points):
         yield f"The curvature is not settled: at the end it is from {last.estimate:.3g} to {last.high:.3g}."
     start = found.points[0]
-    chances = losses.by_chance(start.sigma2.estimate)
-    by_letter = dict(zip(_of_tiers(found), chances, strict=True))
+    by_letter = dict(zip(_of_tiers(found), losses.by_chance(start.sigma2.estimate), strict=True))
     for name in letters:
         chance, seen = by_letter[name], start.of(name).estimate
         if chance > 0.1 * seen**2:

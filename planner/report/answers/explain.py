@@ -11,8 +11,7 @@ from planner.report.page import brief
 def explained(code: str) -> Listing:
     """Explain one code."""
     (found, title), *facts = codes.explained(code)
-    row = {"code": found, **codes.read()[found]}
-    answer = listing("explain", f"{found}: {title}", rows=[row])
+    answer = listing("explain", f"{found}: {title}", rows=[{"code": found, **codes.read()[found]}])
     return brief(answer, [Facts(tuple(facts))], kind="Code of a message")
 
 

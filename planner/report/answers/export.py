@@ -47,11 +47,8 @@ def exported(  # reason: an option each
 
 def document(answer: Exported, *, left: bool = False) -> Listing:
     """Say what was written, or would be were the folder not ``left``, its costs, and what differs from the plan."""
-    prices = (
-        ("planned", answer.planned),
-        (f"run by {answer.target}{', own links' * answer.over_own_links}", answer.priced),
-    )
-    known = [(name, price) for name, price in prices if price is not None]
+    run = f"run by {answer.target}{', own links' * answer.over_own_links}"
+    known = [(name, one) for name, one in (("planned", answer.planned), (run, answer.priced)) if one is not None]
     columns = (Column(""), Column("time", "duration"), Column("traffic", "size"), Column("best topology"))
     rows = tuple((name, p.time_seconds, p.traffic_bytes, ", ".join(map(title, p.best))) for name, p in known)
     table = Table(columns, rows, label="Price of the plan", apart=False, indent=2)

@@ -35,6 +35,7 @@ from planner.scenario.units import format_amount, format_break_even
 SHOWN, FEWEST = 9, 3  # changes on a page: at most, and where it has many other lines
 AROUND = 3  # numbers between which the lead is a toss-up, on a page
 INSIDE = 2  # changes of order inside a toss-up, on a page
+MOST = 3  # of those that are best in some cells, how many the verdict names
 COLORS = ("blue", "yellow", "green", "red", "magenta", "cyan")  # of topologies, in the order of their declaration
 SIGNS: dict[Outside, str] = {"not reached": ".", "met at the start": "0", "says nothing": "?"}
 METHODS = {
@@ -110,8 +111,7 @@ def _facts(answer: Flips, shown: int) -> Iterator[tuple[str, str]]:
         yield "More", f"{counted(len(left), 'change')}{also}: --explain break-even"
     if tossed := _tossed(answer):
         yield "Toss-up", f"around break-evens: {tossed}"
-    still = _unchanged(answer)
-    if still:
+    if still := _unchanged(answer):
         which = ", ".join(answer.words(line.parameter) for line in still)
         which = which if len(still) <= 3 else counted(len(still), f"{'other ' * bool(answer.rows)}parameter")
         first = "" if len(answer.flip.first) < 2 else "no topology outside the toss-up leads "
@@ -283,10 +283,6 @@ def _methods(answer: Flips) -> Iterator[str]:
         yield f"{words}: {', '.join(answer.words(line.parameter) for line in there)}."
     for why, names in _unmoved(answer).items():
         yield f"Not followed, {why}: {', '.join(names)}."
-
-
-# ---------------------------------------------------------------- maps
-MOST = 3  # of those that are best in some cells, how many the verdict names
 
 
 def letters(tied: Sequence[str]) -> str:

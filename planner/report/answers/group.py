@@ -225,9 +225,6 @@ def _regrouped(table: LabelCounts, group_of: Sequence[str]) -> str:
     return csv_text([("client", "group", *(table.labels[j] for j in columns)), *rows])
 
 
-# ---------------------------------------------------------------- the answer
-
-
 def _answer(
     data: Mapping[str, Any], cautions: Sequence[str], unknown: Mapping[str, Any], open_: str, told: bool
 ) -> Grouping:
@@ -370,10 +367,9 @@ def document(answer: Grouping) -> Document:
     """Lay a grouping out."""
 
     def cells(row: Gain) -> Iterator[str]:
-        for best, tied, amount in (
-            (row.before, row.toss_up_before, row.before_amount),
-            (row.after, row.toss_up_after, row.after_amount),
-        ):
+        before = row.before, row.toss_up_before, row.before_amount
+        after = row.after, row.toss_up_after, row.after_amount
+        for best, tied, amount in (before, after):
             named = names_or(best) if len(best) == 1 else f"tie of {len(best)}" if best else "none"
             yield named + MARK * bool(tied)
             yield cell(AMOUNTS[row.id][1], amount)

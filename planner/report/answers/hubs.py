@@ -60,18 +60,14 @@ def answered(found: Answer) -> Hubs:
     by_time = scenario.objective == "time"
     derived = scenario.known["target"].origin == "derived"
     server = f"the guarantee for one trusted server after {scenario.number('R'):,.0f} rounds" if derived else ""
+    details = {"protocols": _sentences, "numbers": _numbers, "failure": _failure, "basis": _basis}
     shared = parts(
         scenario,
         "hsl-",
         # links decide by time, then how much nodes differ
         ("per_hub", *((*CLOCK[:4], *LEARNED[:2], *CLOCK[4:], *LEARNED[2:]) if by_time else (*LEARNED, *CLOCK))),
         _warnings(found),
-        {
-            "protocols": _sentences(found),
-            "numbers": _numbers(found),
-            "failure": _failure(found),
-            "basis": _basis(found),
-        },
+        {section: say(found) for section, say in details.items()},
     )
     verdict, ahead = _verdict(found, rows), ""
     if (local := _local(found)) is not None and "el-local" in verdict.best and _is_against_runs(found):
@@ -96,12 +92,11 @@ def _next(found: Answer, verdict: Verdict, race: bool) -> Iterator[NextStep]:
     scenario = found.question.scenario
     if found.unlimited is not None and _beside(found, found.unlimited)["ratio"] < 1 - NEAR:
         yield NextStep(argv=("--per-hub", "NUMBER"), why="How many models may a hub handle in a round?", asks=True)
-    if scenario.objective == "time":
-        unknown = [link for link in LINKS if scenario.known[link[1]].origin == "default"]
-        if unknown:
-            whose = " and ".join(dict.fromkeys(one for one, *_ in unknown))
-            argv = tuple(word for *_, option, how in unknown for word in (option, how))
-            yield NextStep(argv=argv, why=f"How fast are the links of {whose}?", asks=True)
+    unknown = [link for link in LINKS if scenario.known[link[1]].origin == "default"]
+    if unknown and scenario.objective == "time":
+        whose = " and ".join(dict.fromkeys(one for one, *_ in unknown))
+        argv = tuple(word for *_, option, how in unknown for word in (option, how))
+        yield NextStep(argv=argv, why=f"How fast are the links of {whose}?", asks=True)
     local = _local(found) if verdict.best == ("el-local",) else None
     edges = f"{(local or found.hubs).edges:.0f}"
     argv = ("hfl-plan", "pilot", "HOOK.py", "--systems", "trees,hsl,gossip", "--edges", edges)
@@ -123,10 +118,8 @@ def _beside(found: Answer, other: Answer) -> dict[str, Any]:
 
 def _changes(answer: Hubs) -> Iterator[str]:
     """Say what would be the best at half the load of a hub, without the limit that was assumed, or by another model."""
-    for key, words in (
-        ("half_load", "half the load of a hub (--per-hub {:g})"),
-        ("unlimited", "a hub without a limit"),
-    ):
+    limits = {"half_load": "half the load of a hub (--per-hub {:g})", "unlimited": "a hub without a limit"}
+    for key, words in limits.items():
         other = answer.hubs[key]
         if other is None or (tuple(other["best"]) == answer.verdict.best == ("el-local",)):
             continue
@@ -253,9 +246,6 @@ def _totals(answer: Answer, i: int) -> dict[str, float]:
     rounds, seconds, edges = (float(answer.found.best[name][i]) for name in ("rounds", "seconds", "edges"))
     size = answer.question.setting.wires.model_bytes
     return {"rounds": rounds, "seconds": rounds * seconds, "bytes": rounds * edges * size}
-
-
-# ---------------------------------------------------------------- sentences
 
 
 def _sentences(answer: Answer) -> Iterator[str]:

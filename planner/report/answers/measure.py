@@ -28,6 +28,10 @@ from planner.report.page import told
 
 SHOWN = 5  # clients and groups that are named in data
 UNUSUAL = 2.0  # times an equal share of a deviation: from there on one is named on a page
+SKEW = (
+    "Mean distance of label shares from those of the parent: 0 for equal shares, 1 without a common label. "
+    "Label counts as they stand; no bound takes these distances."
+)
 CONCENTRATION_CELLS = 250_000  # counts that concentrations are fitted to
 
 
@@ -157,17 +161,13 @@ def _cautions(
             f"Compare --weighting {'clients, as `recommend` has it' if weighting == 'groups' else 'groups'}."
         )
     if counts_are == "sample":
-        ones = int((table.counts.sum(axis=1) == 1).sum())
-        if ones:
+        if ones := int((table.counts.sum(axis=1) == 1).sum()):
             yield (
                 f"{ones} clients have one sample, which tells nothing of its own noise: zeta^2 is too large by an "
                 "unknown part."
             )
-        for name, net, plain in (
-            ("zeta", found.zeta2.value, found.plain.zeta2),
-            ("delta", found.delta2.value, found.plain.delta2),
-        ):
-            if net == 0 and plain > 1e-12:
+        for name, tier in (("zeta", -1), ("delta", 0)):
+            if found.tiers[tier].value == 0 and found.plain.squares[tier] > 1e-12:
                 yield f"The counts show no {name} beyond what counting alone makes of equal ones: it is put to 0."
     if found.chosen:
         way = "" if known else " Use --groups-are given to take them as they are."
@@ -242,9 +242,6 @@ def _dominant(table: LabelCounts, found: Measured) -> dict[str, Any]:
 
 def _plain(found: Interval) -> dict[str, Any]:
     return {name: finite(getattr(found, name)) for name in ("value", "low", "high")}
-
-
-# ---------------------------------------------------------------- the answer
 
 
 def _answer(data: Mapping[str, Any], cautions: Sequence[str], takes: NextStep) -> Measurement:
@@ -393,33 +390,21 @@ def _details(data: Mapping[str, Any], cautions: Sequence[str]) -> Iterator[tuple
         yield "lengths", (f"{ratio} if class gradients differ in length by up to {by}",)
     places = (("intra", "within"), ("inter", "between"))
     yield "concentrations", (f"{word} groups: {_concentration(data['concentrations'][n])}" for n, word in places)
-    for key, noun, share, tier in (
-        ("dominant_groups", "group", "delta2", 0),
-        ("dominant_clients", "client", "zeta2", -1),
-    ):
-        symbol = data["tiers"][tier]["symbol"]
-        yield (
-            f"{noun}s",
-            [
-                f"{shortened(r[noun])}: {percent(r[f'share_of_{share}'], 1)} of {symbol}^2, "
-                f"mostly {shortened(r['label'])} ({percent(r['label_share'])})"
-                for r in data[key]
-            ],
-        )
+    for noun, share, tier in (("group", "delta2", data["tiers"][0]), ("client", "zeta2", data["tiers"][-1])):
+        said = [
+            f"{shortened(one[noun])}: {percent(one[f'share_of_{share}'], 1)} of {tier['symbol']}^2, "
+            f"mostly {shortened(one['label'])} ({percent(one['label_share'])})"
+            for one in data[f"dominant_{noun}s"]
+        ]
+        yield f"{noun}s", said
     plain = ((tier["symbol"], tier["squared"]["without_correction"]) for tier in data["tiers"])
     yield "correction", (f"{symbol}^2 without correction: {square:.4g}" for symbol, square in plain)
-    yield (
-        "skew",
-        (
-            "Mean distance of label shares from those of the parent: 0 for equal shares, 1 without a common label. "
-            "Label counts as they stand; no bound takes these distances.",
-            *(
-                f"{tier['tier']}: Hellinger {one['hellinger']:.4f}, at most {one['hellinger_most']:.4f}; "
-                f"Jensen-Shannon (base 2) {one['jensen_shannon']:.4f}, at most {one['jensen_shannon_most']:.4f}."
-                for tier, one in zip(data["tiers"], data["skew"], strict=True)
-            ),
-        ),
+    distances = (
+        f"{tier['tier']}: Hellinger {one['hellinger']:.4f}, at most {one['hellinger_most']:.4f}; "
+        f"Jensen-Shannon (base 2) {one['jensen_shannon']:.4f}, at most {one['jensen_shannon_most']:.4f}."
+        for tier, one in zip(data["tiers"], data["skew"], strict=True)
     )
+    yield "skew", (SKEW, *distances)
     yield "warnings", cautions
 
 

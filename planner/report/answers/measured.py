@@ -5,7 +5,7 @@ from __future__ import annotations
 from planner.export.measured import Comparison
 from planner.io.listings import Listing, listing
 from planner.io.wording import counted, names, title
-from planner.report.document import Cell, Column, Table
+from planner.report.document import Cell, Column, Table, typed
 from planner.report.page import brief
 from planner.scenario.units import format_amount
 
@@ -37,8 +37,7 @@ def document(answer: Comparison) -> Listing:
         )
         for row in answer.rows
     ]
-    kinds = ("predicted", "measured", "corrected")
-    columns = (Column(""), *(Column(name, "duration") for name in kinds), Column("ratio", "number"))
+    columns = (Column(""), *typed("duration", "predicted", "measured", "corrected"), Column("ratio", "number"))
     table = Table(columns, tuple(rows), label="Predicted against measured", apart=False, indent=2)
     settings = [f"--set {one.setting}  (was {format_amount(one.was, one.unit)})" for one in answer.corrections]
     facts = [("Run", ran), ("Target", target), *(("Correct" if not i else "", text) for i, text in enumerate(settings))]

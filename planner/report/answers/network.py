@@ -16,7 +16,7 @@ from planner.io.listings import Listing, listing
 from planner.io.wording import capital, counted, duration, join, join_with_limit, percent, shortened, two
 from planner.network.sites import Sites
 from planner.network.trees import Layout
-from planner.report.document import Cell, Column, Section, Table
+from planner.report.document import Cell, Column, Section, Table, typed
 from planner.report.families import defaults
 from planner.report.page import assumed, brief, cell, count, shortened_to
 from planner.scenario.units import format_duration
@@ -24,15 +24,8 @@ from planner.scenario.units import format_duration
 LEAST = 0.005  # share below which nothing is gained
 SHOWN = 12  # rows of all tables on a page
 NAMED = 6  # topologies of a toss-up that are named: all trees of up to two tiers
-TREES = (
-    Column("topology"),
-    Column("server"),
-    Column("round", "duration"),
-    Column("as given", "duration"),
-    Column("saves", "share"),
-    Column("rounds", "count"),
-    Column("time", "duration"),
-)
+TREES = (*typed("text", "topology", "server"), *typed("duration", "round", "as given"), Column("saves", "share"))
+TREES += (Column("rounds", "count"), Column("time", "duration"))
 
 
 def places(question: Question, found: list[Tree], asks: str = "... --layout placed.csv") -> Listing:
@@ -132,10 +125,8 @@ def orders(question: Question, found: list[Ordered]) -> Listing:
     said = f"The best orders take {percent(saves)} off the way of the rings. {sure}."
     if saves < LEAST:
         said = f"Keep the orders as listed: they are as short as the best. {sure}."
-    columns = (
-        Column("ring"), Column("server"), Column("clients", "count"), Column("as listed", "duration"),
-        Column("best", "duration"), Column("within"), Column("order"),
-    )  # fmt: skip
+    lengths = (Column("clients", "count"), *typed("duration", "as listed", "best"))
+    columns = (*typed("text", "ring", "server"), *lengths, *typed("text", "within", "order"))
     rows = tuple(
         (
             one.ring, shortened(one.server, 20), len(one.order), one.seconds_given, one.seconds_best,
@@ -153,16 +144,12 @@ def orders(question: Question, found: list[Ordered]) -> Listing:
 
 def waits(question: Question, found: Waits) -> Listing:
     """Say what decides a round, what a better one would buy, and what leaving a client out would."""
-    columns = (
-        Column("what the round waits for"), Column("now"), Column("twice"), Column("in use", "share"),
-        Column("saves", "share"), Column("at most", "share"),
-    )  # fmt: skip
-    rows = tuple(
-        (one.what, one.now, one.twice, one.waits, _percent(one.saves), _percent(one.most)) for one in found.upgrades
-    )
+    shares = typed("share", "in use", "saves", "at most")
+    columns = (*typed("text", "what the round waits for", "now", "twice"), *shares)
+    rows = ((u.what, u.now, u.twice, u.waits, _percent(u.saves), _percent(u.most)) for u in found.upgrades)
     tables = [_table(columns, rows, "upgrades")]
     if worth := [one for one in found.left_out if one.saves > 0.001]:
-        left = (Column("without client"), Column("saves", "share"), Column("samples lost", "share"))
+        left = (Column("without client"), *typed("share", "saves", "samples lost"))
         saved = ((one.client, _percent(one.saves), _percent(one.samples)) for one in worth)
         tables.append(_table(left, saved, "clients left out"))
     upgrades = [

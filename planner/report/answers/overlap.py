@@ -265,9 +265,8 @@ def document(answer: Overlap) -> Document:
         said += "; lost in whole rounds, of which the target takes too few"
     facts = [("Break-even", said), *[("Measured", measured)] * (measured is not None)]
     table = Table(columns, rows)
-    return first_that_fits(
-        told(answer, table, kind="Overlapping servers", facts=facts, short=short) for short in (False, True)
-    )
+    pages = (told(answer, table, kind="Overlapping servers", facts=facts, short=short) for short in (False, True))
+    return first_that_fits(pages)
 
 
 def _cells(answer: Overlap, row: Attached) -> Iterator[str]:
@@ -355,9 +354,6 @@ def _data(answer: Answer) -> dict[str, Any]:
             "best": hybrid.links - best.kept.links,
         },
     }
-
-
-# ---------------------------------------------------------------- sentences
 
 
 def _reasons(answer: Answer) -> Iterator[str]:

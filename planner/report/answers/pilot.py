@@ -25,7 +25,6 @@ from planner.io.wording import counted, join, names, names_or, percent, times, t
 from planner.predict.pilot import way_out
 from planner.report.document import COLUMNS, Block, Column, Section, Sentences, Table, numeric
 from planner.report.page import brief, legend, shortened_to
-from planner.scenario.units import parse_duration
 
 MOST = {"rounds": 10**5, "seeds": 64, "rates": 33}
 FEWEST_RATES, RATES = 2, 7
@@ -61,11 +60,6 @@ def counts(text: str | None, option: str) -> tuple[int, ...]:
     if not all(part.strip().isdecimal() and 1 <= int(part) <= 10**6 for part in parts):
         raise ScenarioError(f"{option}: {text!a:.40} are no counts, top tier first, such as 5/10.")
     return tuple(int(part) for part in parts)
-
-
-def within(text: str | None) -> float | None:
-    """Read a budget of time, in seconds."""
-    return None if text is None else float(parse_duration(text, field="--within", positive=True))
 
 
 def checked(wanted: Wanted) -> Wanted:

@@ -44,6 +44,7 @@ from planner.report.document import (
     Table,
     numeric,
     thinned,
+    typed,
 )
 from planner.report.page import AMOUNTS, BEGUN, RECORD, SCALE, TIED, about, change_in, count, in_terms_of, page, record
 from planner.report.render.table import first_that_fits
@@ -52,9 +53,7 @@ from planner.scenario.footprint import MORE
 from planner.scenario.sections import BY_LOSS
 from planner.scenario.units import format_amount
 
-OF_FOOTPRINT: Mapping[str, tuple[str, Callable[[float], str]]] = {
-    name: (key, write) for name, (key, _, write) in MORE.items()
-}
+OF_FOOTPRINT = {str(name): (key, write) for name, (key, _, write) in MORE.items()}
 SHOWN_AS = {**AMOUNTS, BEGUN: ("participation", count), **OF_FOOTPRINT}
 NAMED = {"money": "your currency"}  # columns, so short that intervals of ratios fit beside them
 UNDER = {BEGUN: "begun"}  # columns below a heading of their own
@@ -68,14 +67,8 @@ MEASURED = "Measured"  # a fact of what a profile or a pilot says
 METHODS = "Methods"  # a fact of those that were asked for and have no row
 RANGES = "Ranges"  # a fact of times between the ends of ranges
 REPLACED = "Replaced"  # a fact of values of a file that options or a search took the place of
-# facts that are left where a page has no room for others
-LAST = (
-    (MEASURED, METHODS, RANGES, SCALE, REPLACED),
-    (METHODS, RANGES, SCALE, REPLACED),
-    (METHODS, SCALE),
-    (REPLACED,),
-    (),
-)
+OTHERS = (METHODS, RANGES, SCALE, REPLACED)
+LAST = ((MEASURED, *OTHERS), OTHERS, (METHODS, SCALE), (REPLACED,), ())  # what is left of facts where room is short
 UNNAMED = re.compile(r"or \d+ others?\b")  # in a verdict that names some of a toss-up alone
 TYING = re.compile(r" \([\d, toand]+ tie\)")  # in a verdict, of counts
 FEWER = (2, 1)  # topologies that a case of a toss-up names at most, where a page has no room for their rows
@@ -119,9 +112,6 @@ def document(answer: Recommendation) -> Document:
     shorter = (laid(*how, ties) for how, ties in product(least, marks))
     fewer = (laid(shown, widths[-1], (), True, named) for named in FEWER for shown in numbers)
     return first_that_fits(chain(pages, shorter, fewer))
-
-
-# ---------------------------------------------------------------- the page
 
 
 def _table(answer: Recommendation, most: int, widths: Sequence[Wide], *, full: bool, ties: bool) -> list[Block]:
@@ -197,16 +187,13 @@ def _rows(answer: Recommendation, most: int, between: str | None, whole: bool = 
         Column(NAMED.get(name, name), "text" if name == "vs best" else "number")
         for name in (name if not cases else UNDER.get(name, name) for name in heads)
     )
+    cells = (
+        (row.title, *_by_case(row, decides, cases, between, marked), *(_amount(row, name) for name in others))
+        for row in shown
+    )
     return Table(
         (Column("topology"), *columns),
-        tuple(
-            (
-                row.title,
-                *_by_case(row, decides, cases, between, marked=marked),
-                *(_amount(row, name) for name in others),
-            )
-            for row in shown
-        ),
+        tuple(cells),
         label="Topologies, best first",
         best=frozenset(i for i, row in enumerate(shown) if row.id in answer.verdict.best),
         spared=(others[-1], "vs best"),
@@ -272,12 +259,7 @@ def _above(answer: Recommendation, cases: Sequence[str], then: str) -> tuple[tup
 
 
 def _by_case(
-    row: Row,
-    decides: str,
-    cases: Sequence[str],
-    between: str | None,
-    *,
-    marked: Container[str],
+    row: Row, decides: str, cases: Sequence[str], between: str | None, marked: Container[str]
 ) -> Iterator[Cell]:
     """The amount that decides, and how many times that of the best it is, in every case.
 
@@ -404,9 +386,6 @@ def of_the_pilot(scenario: Mapping[str, KnownValue]) -> Iterator[str]:
         yield f"The {whats} {'are' if len(taken) > 1 else 'is'} the pilot's: give {options} for your training."
 
 
-# ---------------------------------------------------------------- details
-
-
 def _sections(answer: Recommendation) -> Iterator[Section]:
     """Every section of ``--explain`` of its own, in its order."""
     cautions = (Sentences(f"{one.text} {one.help}".strip(), "warning", 2) for one in answer.warnings)
@@ -476,16 +455,13 @@ def _links(answer: Recommendation) -> Iterator[Block]:
         yield Facts(
             (("Servers", f"top at {here.server}" + (f"; {ends}" if ends else "")), ("Filled in", " ".join(here.notes)))
         )
-    columns = (
-        Column("in use"), Column("now"), Column("twice"), Column("for", "share"), Column("saves", "share"),
-        Column("at most", "share"),
-    )  # fmt: skip
+    columns = (*typed("text", "in use", "now", "twice"), *typed("share", "for", "saves", "at most"))
     rows = tuple((one.what, one.now, one.twice, one.waits, one.saves, one.most) for one in waits[:12])
     best = answer.recommended[0] if here is None else here.topology
     yield Table(columns, rows, label=f"What a round of {title(best)} waits for")
     if here is None:
         return
-    left = (Column("without client"), Column("saves", "share"), Column("samples lost", "share"))
+    left = (Column("without client"), *typed("share", "saves", "samples lost"))
     yield Table(left, tuple((one.client, one.saves, one.samples) for one in here.without[:12]))
 
 
@@ -531,14 +507,8 @@ def _searched(answer: Recommendation, letter: str, rows: Sequence[Division]) -> 
         kept = {i for i, row in enumerate(rows) if row.tie == 1 or getattr(row, key) == answer.scenario[letter].value}
         kept.update(thinned(len(rows), DIVISIONS - 1))
     shown = [rows[i] for i in sorted(kept)]
-    columns = (
-        Column(""),
-        *(Column(name, "count") for name in ("G", "M", *counts)),
-        *numeric("zeta", "delta"),
-        Column("topology"),
-        *WHOLE,
-        Column(""),
-    )
+    sizes = (*typed("count", "G", "M", *counts), *numeric("zeta", "delta"))
+    columns = (Column(""), *sizes, Column("topology"), *WHOLE, Column(""))
     own = {key: answer.scenario[symbol].value for symbol, key in {"G": "groups", **counts}.items()}
     cells: tuple[tuple[Cell, ...], ...] = tuple(
         (
@@ -635,14 +605,8 @@ def _limits(drawn: Sequence[Drawn], words: Callable[[str], str]) -> list[str]:
 def _sensitivity(answer: Recommendation) -> Iterator[Block]:
     """Each input that is not known exactly, with its total Sobol index and the lead at both ends."""
     inputs = answer.recommend.uncertainty.inputs.drawn if answer.recommend.uncertainty else ()
-    columns = (
-        Column("input"),
-        Column("known"),
-        *numeric("low", "middle", "high"),
-        Column("Sobol, total", "share"),
-        Column("lead at low"),
-        Column("lead at high"),
-    )
+    moves = (Column("Sobol, total", "share"), *typed("text", "lead at low", "lead at high"))
+    columns = (*typed("text", "input", "known"), *numeric("low", "middle", "high"), *moves)
     rows: list[tuple[Cell, ...]] = []
     for d in sorted(inputs, key=lambda d: -d.explains.value if d.explains else 0.0):
         ends = [(d.alone.margin_low, d.alone.first_low), (d.alone.margin_high, d.alone.first_high)] if d.alone else []
@@ -658,8 +622,7 @@ def _break_even(answer: Recommendation) -> Iterator[Block]:
     found = [one for one in answer.sensitivity if one.break_even is not None]
     columns = (Column("change"), Column("now", "number"), Column("method"))
     typed = [(change_in(answer, one), in_terms_of(answer.metric, one)) for one in found]
-    rows = tuple((said, format_amount(one.now, one.unit), one.method) for said, one in typed)
-    if rows:
+    if rows := tuple((said, format_amount(one.now, one.unit), one.method) for said, one in typed):
         yield Table(columns, rows, label="Break-even points, nearest first")
     if any(one.toss_up is not None for one in found):
         yield Sentences(

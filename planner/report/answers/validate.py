@@ -12,7 +12,7 @@ from planner.harness.claims import Finding, Judged, Row, Validation
 from planner.io.listings import Listing, listing
 from planner.io.parts import finite
 from planner.io.wording import counted
-from planner.report.document import Block, Column, Section, Sentences, Table
+from planner.report.document import Block, Column, Section, Sentences, Table, typed
 from planner.report.page import brief
 
 VERDICTS = ("holds", "fails", "cannot tell")
@@ -55,8 +55,7 @@ def document(found: Validation) -> Listing:
             texts = (one.statement, one.note, *remarks)
             blocks += [*(Sentences(text, indent=2) for text in texts), _table(one)]
         sections.append(Section(one.id, one.id, tuple(blocks)))
-    names = ("claim", "verdict", "for", "against", "undecided")
-    columns = tuple(Column(name, "count" if i > 1 else "text") for i, name in enumerate(names))
+    columns = (*typed("text", "claim", "verdict"), *typed("count", "for", "against", "undecided"))
     table = Table(columns, tuple(sorted(rows, key=lambda row: row[1] == "not run")))
     facts = [("Runs" if not i else "", text) for i, text in enumerate((*map(_where, found.machines), found.told))]
     lines = ((one.id, by.metric, row) for one in found.findings for by in one.by for row in by.rows)
@@ -96,7 +95,7 @@ def _table(one: Finding) -> Table:
         )
         for same in zip(*(judged.rows for judged in by), strict=True)
     )
-    return Table(tuple(map(Column, names)), rows, label=one.id, indent=4)
+    return Table(typed("text", *names), rows, label=one.id, indent=4)
 
 
 def _count(metric: str, findings: Sequence[Finding]) -> str:
