@@ -296,7 +296,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         *_cautions(search, len(found), chosen),
     ]
     alike = [] if in_vain else tuning.alike(found, chosen, budget, scenario.resolution, weighed)
-    why = "" if in_vain else "within the predictor's error"
+    why = "" if in_vain else ", though within the predictor's error"
     first_of_all, record = search.least(best), tuning.on_record(question)
     passed_over = first_of_all is not None and first_of_all.P * first_of_all.K > record >= chosen.P * chosen.K
     most = f", of at most {predictor_record.most_steps(question):g} local steps in a round" if passed_over else ""
@@ -609,15 +609,13 @@ def _verdict(
     aim, budget, (why, of_these, (record, loss)) = search.aim, search.budget, said
     quicker = cheaper is not None and cheaper.amount(aim) < chosen.amount(aim)
     parts, ratio, runner_up = [], None, ""
-    use = keep = f"Within {budget},{'' if quicker else f' for the least {aim}{of_these},'} use" if budget.limits else ""
-    use, keep = use or "Use", keep or "Keep"
+    within = f"Within {budget},{'' if quicker else f' for the least {aim}{of_these},'} " if budget.limits else ""
+    use, keep = (f"{within}use", f"{within}keep") if within else ("Use", "Keep")
     if given is None:
         parts.append(f"{use} {_named(chosen)}{'' if budget.limits or quicker else f': the least {aim}{of_these}'}.")
     elif given == chosen != better:
         changes = _changes(search, better, given)
-        parts.append(
-            f"{keep} {_named(chosen)}: {_beside(better, given)} would take {changes}{f', {why}' if why else ''}."
-        )
+        parts.append(f"{keep} {_named(chosen)}: {_beside(better, given)} would take {changes}{why}.")
         if better.amount(aim) > 0:
             ratio, runner_up = Quantity(given.amount(aim) / better.amount(aim)), _id(better)
     elif given == chosen:
