@@ -25,10 +25,10 @@ from planner.io.answers import Verdict
 from planner.io.wording import times, two
 from planner.predict.evidence.predictor_record import pair_factor
 from planner.predict.question import ask
-from planner.report.answers.compare import answered, choice, document
+from planner.report.answers.compare import Compared, answered, choice, document
 
-# What would change an answer is looked at in no test here.
-pytestmark = pytest.mark.usefixtures("unflipped", "few_draws")
+# What would change an answer, and at which rate, is looked at in no test here.
+pytestmark = pytest.mark.usefixtures("unflipped", "unrated", "few_draws")
 
 OWN = """
 [fleet]
@@ -123,7 +123,6 @@ def test_open_verdicts_are_compared_case_by_case(tmp_path: Path) -> None:
     assert planner.compare(paths[0], paths[0]).verdict.text == "Both say the same in every case."
 
 
-@pytest.mark.usefixtures("unflipped")
 def test_what_becomes_of_one_tier_is_said_beside_a_verdict_that_stays(tmp_path: Path) -> None:
     """Whether group servers are worth their price turned, and "the verdict stays the same" was all."""
     paths = []
@@ -144,7 +143,6 @@ def test_what_becomes_of_one_tier_is_said_beside_a_verdict_that_stays(tmp_path: 
     )
 
 
-@pytest.mark.usefixtures("unflipped", "few_draws")
 def test_one_tier_of_a_verdict_with_cases_is_that_of_its_cases(tmp_path: Path) -> None:
     """It said "none takes less" of a page that had FedAvg at 0.75x over own links."""
     fleet = "[fleet]\ngroups = 8\nclients_per_group = 15\n[problem]\nheterogeneity = 'both'\n[network.client_link]\n"
@@ -310,7 +308,14 @@ def test_a_set_of_many_differences_explains_nothing(count: int, told: bool, monk
 PAIRS = (("phones", "hospitals", "time"), ("phones", "hospitals", "traffic"), ("hospitals", "regions", "time"))
 
 
-@pytest.mark.parametrize(("one", "other", "objective"), [*PAIRS, *((b, a, o) for a, b, o in PAIRS)])
+@pytest.mark.parametrize(
+    ("one", "other", "objective"),
+    [
+        pytest.param(*ends, objective, marks=() if "regions" in ends else pytest.mark.slow)
+        for one, other, objective in PAIRS
+        for ends in ((one, other), (other, one))
+    ],
+)
 def test_what_a_difference_does_alone_is_what_recommend_says_with_it(
     one: str, other: str, objective: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -355,31 +360,44 @@ def test_targets_with_their_rounds_are_one_difference() -> None:
     assert [row.key for row in contrast(*caps).alone] == ["problem.rounds"]
 
 
+def marked(found: Compared) -> set[str]:
+    """Those that decide together, as every list of differences has them."""
+    together = {*found.compare["jointly"]}
+    assert together == {row.id for row in found.rows if row.together}
+    listed = [text for text in found.details["differences"] if "(decides together with others)" in text]
+    assert {text.partition(":")[0] for text in listed} == together
+    said = found.verdict.text.partition(" decide together: ")[0]
+    assert len(re.split(", | and ", said)) == len(together)
+    return together
+
+
+@pytest.mark.slow
 def test_what_decides_together_is_marked_wherever_differences_are_listed() -> None:
     """Five of eight were on the page, none was marked in a list, and the other order named others."""
     names = ("cell_site", "consortium")
     sides = [Side.of(name, _said((ROOT / "examples" / f"{name}.toml").read_text())) for name in names]
-    sets = []
-    for pair in (sides, sides[::-1]):
-        found = answered(contrast(*pair))
-        sets.append({*found.compare["jointly"]})
-        assert 1 < len(sets[-1]) <= 5 and sets[-1] == {row.id for row in found.rows if row.together}
-        listed = [text for text in found.details["differences"] if "(decides together with others)" in text]
-        assert {text.partition(":")[0] for text in listed} == sets[-1] and len(found.rows) > 10
-        said = found.verdict.text.partition(" decide together: ")[0]
-        assert len(re.split(", | and ", said)) == len(sets[-1])
-    assert sets[0] == sets[1]
+    forth, back = (answered(contrast(*pair)) for pair in (sides, sides[::-1]))
+    assert marked(forth) == marked(back) and 1 < len(marked(forth)) <= 5
+    assert len(forth.rows) > 10 and len(back.rows) > 10
 
 
-def test_where_many_differences_decide_the_page_says_so_and_has_the_verdicts() -> None:
-    files = [ROOT / "examples" / f"{name}.toml" for name in ("phones", "hospitals")]
-    for pair in (files, files[::-1]):
-        found = planner.compare(*pair)
-        assert found.compare["jointly"] == [] and not any(row.together for row in found.rows)
-        assert found.verdict.text.endswith(": no small set of differences was found to explain it.")
-        page = str(found)
-        assert "decide" not in page and re.search(r"Star-Star .*x$", page, flags=re.MULTILINE)
-        assert all(re.search(rf"^{file.name} .*(Use|Toss-up)", page, flags=re.MULTILINE) for file in files)
+@pytest.mark.parametrize(
+    "names", [None, *(pytest.param(names, marks=pytest.mark.slow) for names in (PAIRS[0][:2], PAIRS[0][1::-1]))]
+)
+def test_where_many_differences_decide_the_page_says_so_and_has_the_verdicts(
+    names: tuple[str, str] | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if names is None:
+        files = factories(tmp_path)
+        monkeypatch.setattr(contrasts, "TOGETHER", 0)  # so that the two that decide here are many
+    else:
+        files = tuple(ROOT / "examples" / f"{name}.toml" for name in names)
+    found = planner.compare(*files)
+    assert found.compare["jointly"] == [] and not any(row.together for row in found.rows)
+    assert ": no small set of differences was found to explain it." in found.verdict.text
+    page = str(found)
+    assert "decide" not in page and re.search(r"Star-Star .*x$", page, flags=re.MULTILINE)
+    assert all(re.search(rf"^{file.name} .*(Use|Toss-up)", page, flags=re.MULTILINE) for file in files)
 
 
 def test_what_decides_only_jointly_is_said(files: tuple[Path, Path]) -> None:
@@ -418,13 +436,20 @@ step_time = "80ms"
 """
 
 
-def test_what_one_difference_does_alone_is_said_where_all_together_make_the_verdict(tmp_path: Path) -> None:
-    """It read "only together do they decide", while link sharing alone changed the best topology."""
-    files = tmp_path / "a.toml", tmp_path / "b.toml"
+def factories(folder: Path) -> tuple[Path, Path]:
+    """Two, between which heterogeneity and link sharing decide together."""
+    files = folder / "a.toml", folder / "b.toml"
     files[0].write_text(FACTORY)
     second = FACTORY.replace('"inter"', '"zeta=2,delta=1.2"')
     files[1].write_text(second.replace('preset = "wifi"', 'preset = "wifi"\nsharing = "per-client"'))
+    return files
+
+
+def test_what_one_difference_does_alone_is_said_where_all_together_make_the_verdict(tmp_path: Path) -> None:
+    """It read "only together do they decide", while link sharing alone changed the best topology."""
+    files = factories(tmp_path)
     found = planner.compare(*files)
+    assert marked(found) == {"problem.heterogeneity", "network.client_link.sharing"}
     assert found.verdict.text.startswith("Heterogeneity and link sharing decide together: Star-Ring becomes a toss-up ")
     assert found.verdict.text.endswith("Link sharing alone makes it Star-Star.")
     own = planner.recommend(files[0], link_sharing="per-client")
@@ -474,7 +499,6 @@ step_time = "0.4s"
     assert re.search(r"server uplink .* <- as well as server downlink", str(found))
 
 
-@pytest.mark.usefixtures("all_draws")
 @pytest.mark.usefixtures("all_draws")
 def test_a_difference_that_alone_makes_a_toss_up_of_others_is_named(tmp_path: Path) -> None:
     shops = tmp_path / "shops.toml", tmp_path / "own.toml"
@@ -624,7 +648,6 @@ def test_targets_that_were_told_are_compared_as_they_are(tmp_path: Path) -> None
     assert re.search(r"Star-Star .* 2x$", str(found), flags=re.MULTILINE)
 
 
-@pytest.mark.usefixtures("unflipped", "few_draws")
 def test_targets_of_accuracy_are_told_in_words(tmp_path: Path) -> None:
     """It read "loss gap 0.591 and 0.591", the losses that stand for an accuracy."""
     paths = [tmp_path / f"{count}.toml" for count in (4, 5)]

@@ -70,7 +70,7 @@ KEYS = {
     "detect": "availability.detect",
 }
 SHARP = {"bounds": "hflbounds.sharp"}
-pytestmark = pytest.mark.usefixtures("few_draws")
+pytestmark = pytest.mark.usefixtures("few_draws", "unrated")
 SITE = {"G": 6, "M": 10, "K": 10, "H": "zeta=1,delta=0.1", "up": "75Mbit/s", "target": 0.05, **SHARP}
 
 

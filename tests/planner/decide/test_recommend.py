@@ -24,7 +24,7 @@ from planner.io.wording import target_option, times
 from planner.predict.question import ask
 from planner.scenario.resolve import load
 
-pytestmark = pytest.mark.usefixtures("few_draws")
+pytestmark = pytest.mark.usefixtures("few_draws", "unrated")
 
 TOPOLOGIES = ("star-star", "star-ring", "ring-star", "ring-ring")
 PAPER = {"G": 10, "M": 10, "P": 1, "K": 2, "R": 5000, "L": 1, "A": 2.3, "sigma": 1, "zeta": 0.5, "delta": 0.5}

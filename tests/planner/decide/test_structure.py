@@ -28,7 +28,7 @@ from planner.scenario import divisions
 from planner.scenario.divisions import divisors, expected, near_divisors
 from planner.scenario.resolve import Scenario, load
 
-pytestmark = pytest.mark.usefixtures("few_draws")
+pytestmark = pytest.mark.usefixtures("few_draws", "unrated")
 
 N100 = [1, 2, 4, 5, 10, 20, 25, 50, 100]
 
