@@ -40,7 +40,7 @@ def test_rounds_are_those_of_clients_that_are_alike_and_transfers_carry_two_vect
 @pytest.mark.usefixtures("unflipped")
 @pytest.mark.parametrize(
     "changes",
-    [{"heterogeneity": "zeta=0,delta=0"}, {"S1": 3, "S2": 5}, {"availability": "99%"}],
+    [{"heterogeneity": "zeta=0,delta=0"}, {"S1": 3, "S2": 5}, {"availability": "99%", "G": 2, "K": 2}],
     ids=["alike", "sampled", "absent"],
 )
 def test_nothing_is_said_where_nothing_is_known(changes: dict[str, Any]) -> None:

@@ -75,6 +75,7 @@ def test_sizes_weights_and_deviations_are_those_of_the_table(tmp_path: Path, wei
 GROUPS = {"south": ["z", "b", "c"], "north": ["a", "d"], "west": ["e"]}
 
 
+@pytest.mark.usefixtures("unrated")
 def test_the_answer_is_that_of_the_same_list_with_these_deviations(tmp_path: Path) -> None:
     how: dict[str, Any] = {"objective": "time", "uplink": "20Mbit/s", "link_sharing": "per-client"}
     fleet = tmp_path / "fleet.csv"
@@ -89,6 +90,7 @@ def test_the_answer_is_that_of_the_same_list_with_these_deviations(tmp_path: Pat
             assert a.round_seconds == pytest.approx(b.round_seconds, rel=1e-12)
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_what_was_not_asked_is_said_to_be_assumed(tmp_path: Path) -> None:
     answer = planner.recommend(data=table(tmp_path), uplink="20Mbit/s")
     assert (answer.assumptions[0].key, answer.assumptions[0].value) == ("weights", "equal")

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_cli import ROOT, run
-from test_docs import assert_shown, consoles
+from test_cli import ROOT
+from test_docs import assert_shown, consoles, printed
 
 import planner
 from planner.decide.uncertainty.distributions import columns
@@ -236,7 +236,7 @@ def test_the_page_shows_what_is_printed(capsys: pytest.CaptureFixture[str], monk
     monkeypatch.chdir(ROOT)
     text = (ROOT / "docs" / "footprint.md").read_text()
     for command, shown in consoles(text):
-        code, out, err = run(*command.split()[1:], capsys=capsys, monkeypatch=monkeypatch)
+        code, out, err = printed(command, shown, capsys, monkeypatch)
         assert (code, err) == (0, "")
         assert_shown(shown, out)
     for rows in PRESETS.values():  # the table has every number

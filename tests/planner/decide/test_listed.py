@@ -49,7 +49,10 @@ def test_equal_groups_by_list_answer_as_by_the_short_form(tmp_path: Path, more: 
         assert [k for k in one if one[k] != pytest.approx(two[k], rel=1e-12)] == []
 
 
-@pytest.mark.parametrize("how", [("spectrum", "loss"), ("spectrum", "gradient"), ("typical", "gradient")])
+@pytest.mark.parametrize(
+    "how",
+    [("spectrum", "loss"), pytest.param(("spectrum", "gradient"), marks=pytest.mark.slow), ("typical", "gradient")],
+)
 def test_equal_nodes_taken_node_by_node_are_predicted_and_timed_as_the_short_form(how: tuple[str, str]) -> None:
     """The collapse of equal lists undone: what is worked out node by node is what the closed forms say."""
     from dataclasses import replace
@@ -115,7 +118,9 @@ def test_an_answer_says_which_topologies_lower_another_loss() -> None:
     assert f"{100 * ((1 / 3 - 4 / 31) + (1 / 3 - 7 / 31)):.0f} % of the weight" in said(equal)
 
 
-def test_what_is_listed_is_not_moved_to_find_what_would_change_the_answer() -> None:
+def test_what_is_listed_is_not_moved_to_find_what_would_change_the_answer(moved_alone: Any, set_alone: Any) -> None:
+    moved_alone("G", "M", "K")
+    set_alone()
     answer = recommend(of_groups((4, 50), (7, 30), (20, 10)))
     assert not {"G", "M"} & {one.parameter for one in answer.sensitivity}
     assert "K" in answer.recommend.flips_searched
@@ -162,12 +167,13 @@ def test_label_counts_of_other_clients_than_a_list_has_are_refused_or_pointed_ou
 def test_options_that_a_list_says_of_every_client_are_said_to_change_nothing(tmp_path: Path) -> None:
     path = tmp_path / "fleet.csv"
     path.write_text("client,group,step_time,availability\n" + "".join(f"c{i},g{i // 3},0.2s,0.99\n" for i in range(9)))
-    plain, asked = (planner.recommend(fleet=path, **more) for more in ({}, {"step_time": "60s", "availability": "50%"}))
+    untold: dict[str, Any] = {"fleet": path, "details": False}
+    plain, asked = (planner.recommend(**untold, **more) for more in ({}, {"step_time": "60s", "availability": "50%"}))
     said = [one.text for one in asked.warnings if "is not used" in one.text]
     assert [one.partition(" is")[0] for one in said] == ["step_time", "availability"]
     assert [row.time_seconds for row in asked.rows] == [row.time_seconds for row in plain.rows]
     path.write_text("client,group,step_time\n" + "".join(f"c{i},g{i // 3},{'0.2s' * (i > 0)}\n" for i in range(9)))
-    of_one = planner.recommend(fleet=path, step_time="60s")
+    of_one = planner.recommend(**untold, step_time="60s")
     assert not any("is not used" in one.text for one in of_one.warnings)
 
 

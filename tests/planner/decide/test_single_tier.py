@@ -52,6 +52,7 @@ def test_a_single_tier_is_the_same_below_any_servers() -> None:
         assert (here.seconds, here.bytes) == pytest.approx((there.seconds, there.bytes))
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_small_groups_of_a_list_send_whom_they_have(tmp_path: Path) -> None:
     """As many as are drawn of the others were counted there too, more than there are of everybody."""
     sizes, drawn = {"x/a": 2, "x/b": 1, "y/c": 1, "z/d": 1, "z/e": 3}, 2
@@ -115,6 +116,7 @@ def test_what_clients_send_over_servers_links_is_paid_there_too(objective: str) 
     assert f" reach the top, {times(baseline.through)} over servers' links." in answer.verdict.text
 
 
+@pytest.mark.usefixtures("unflipped", "unrated")
 def test_without_servers_clients_of_a_group_still_share_its_link() -> None:
     """By hand: 16 models of 25 MB down at 100 Mbit/s and up at 12, in seven groups at once, and 4 steps of 0.1 s."""
     fleet = {"groups": 7, "clients_per_group": 16, "local_steps": 4, "model_size": "25MB", "uplink": "12Mbit/s"}

@@ -59,7 +59,7 @@ def test_ends_of_a_middle_tier_and_of_random_compute_times(request: pytest.Fixtu
     assert "Assumed   passes of a region" in page  # it was cut to ", 8 more", as its first is longer than all may be
 
 
-@pytest.mark.usefixtures("asked_once")
+@pytest.mark.usefixtures("asked_once", "nearest_alone")
 def test_a_page_and_a_table_say_them_and_nothing_is_said_without_a_range(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -757,7 +757,7 @@ def test_the_present_choice_says_which_of_its_numbers_were_assumed(plan) -> None
         (("--set", "fleet.group_rounds=2"), "K assumed"),
         (("--set", table, "--set", "fleet.group_rounds=2"), "K and P as given"),
     ):
-        code, page, _ = plan("tune", *fleet, *more, "--topology", "star-star")
+        code, page, _ = plan("tune", *fleet, *more, "--topology", "star-star", "-K", "2,20", "-P", "1,2")
         table_of = re.split(r"\n(?:Alike|Rates|Evidence) ", page.partition("Target:")[2])[0]
         assert code == 0 and said in table_of and table_of.count("given") + table_of.count("assumed") == 1
 

@@ -127,7 +127,7 @@ def test_energy_that_links_alone_take_is_weighed_with_the_warning_of_recommend()
 
 
 def test_tune_keeps_a_budget_of_energy(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    words = ["tune", "-G", "4", "-M", "5", "-H", "inter", "-K", "1,4,16", "-P", "1,4"]
+    words = ["tune", "-G", "4", "-M", "5", "-H", "inter", "-K", "1,16", "-P", "1,4"]
     for key, value in SETTINGS.items():
         words += ["--set", f"{key}={value}"]
 
@@ -159,6 +159,7 @@ def test_tune_keeps_a_budget_of_energy(capsys: pytest.CaptureFixture[str], monke
         assert wanted in err
 
 
+@pytest.mark.usefixtures("asked_once")
 def test_what_exceeds_the_budget_is_in_no_toss_up_and_no_comparison(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -849,7 +849,9 @@ def test_admissible_are_all_families_that_are_proved_about_a_setting(setting: st
 
 
 @pytest.mark.usefixtures("unflipped")
-@pytest.mark.parametrize("said", [{}, {"fleet__order": "random"}, {"S1": "3", "S2": "5"}])
+@pytest.mark.parametrize(
+    "said", [{}, pytest.param({"fleet__order": "random"}, marks=pytest.mark.slow), {"S1": "3", "S2": "5"}]
+)
 def test_each_set_of_constants_answers_as_if_it_were_asked_for(said: dict[str, str]) -> None:
     told = scenario(**said)
     found = proofs.constant_sets(told, "ring-ring", None)

@@ -55,6 +55,7 @@ def test_a_toss_up_is_what_the_intervals_beside_it_leave_open(fleet: dict[str, o
     assert set(answer.verdict.best) - {first.id} - unlike_itself == left_open
 
 
+@pytest.mark.usefixtures("unflipped", "unrated")
 def test_a_toss_up_that_shared_links_keep_says_which_is_first_there() -> None:
     """Of small fleets, whose links matter little; some have the same first by either sharing, and some have not."""
     seen = set()
@@ -190,7 +191,7 @@ def test_an_interval_of_a_toss_up_that_begins_above_1_says_where_ties_end(low: f
     assert ("2 % is a tie: an interval that begins below 1.02 makes a toss-up" in shown) == said
 
 
-@pytest.mark.usefixtures("all_draws")
+@pytest.mark.usefixtures("all_draws", "unrated")
 def test_ends_of_intervals_hardly_depend_on_the_seed() -> None:
     """At 1,024 errors, one with each draw of inputs, the lower ends of these differed by 1.1 to 4.6 %."""
     given = {"G": 8, "M": 20, "heterogeneity": "inter", "uplink": "15Mbit/s", "link_sharing": "per-client"}

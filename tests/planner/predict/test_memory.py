@@ -118,7 +118,11 @@ def test_a_price_is_of_its_objective_and_of_who_comes():
     assert memory.key_of_clock(posed(availability=0.9), "time") != memory.key_of_clock(posed(), "time") is not None
 
 
-def test_an_answer_after_another_is_the_answer_afresh():
+@pytest.mark.usefixtures("nearest_alone")
+def test_an_answer_after_another_is_the_answer_afresh(moved_alone, set_alone):
+    moved_alone("sigma", "K", "model_size")
+    set_alone("client_link.sharing")
+
     def answer(sigma):
         return planner.recommend(**SAID, sigma=sigma, heterogeneity="inter").to_json()
 

@@ -918,7 +918,7 @@ def test_a_race_on_a_proxy_is_said_to_be_one_wherever_it_answers(tmp_path: Path)
     said = "Raced on a proxy, not on your data."
     for answer in (
         planner.recommend(pilot=file),
-        planner.flip(pilot=file),
+        planner.flip(pilot=file, parameter=["R"]),
         planner.recommend(pilot=file, objective="time"),
     ):
         assert answer.verdict.text.endswith(said)

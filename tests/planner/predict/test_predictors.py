@@ -409,7 +409,8 @@ def constant(monkeypatch: pytest.MonkeyPatch) -> Any:
     predictors.cache_clear()
 
 
-def test_a_predictor_of_another_package_is_accepted_everywhere(constant: None, plan: Any) -> None:
+def test_a_predictor_of_another_package_is_accepted_everywhere(constant: None, plan: Any, moved_alone: Any) -> None:
+    moved_alone("K", "sigma")
     given = ["--G", "4", "--M", "5", "--predictor", "constant"]
     code, out, err = plan("recommend", *given, "--objective", "rounds", "--json")
     assert (code, err) == (0, "")
@@ -629,8 +630,13 @@ def test_a_metric_the_predictor_does_not_know_is_refused(words: list[str], plan:
 
 
 @pytest.mark.usefixtures("few_draws")
-def test_answers_of_every_predictor_and_metric_are_of_the_schema(plan: Any, request: pytest.FixtureRequest) -> None:
+def test_answers_of_every_predictor_and_metric_are_of_the_schema(
+    plan: Any, request: pytest.FixtureRequest, moved_alone: Any, set_alone: Any
+) -> None:
     from of_schema import validate
+
+    moved_alone("sigma", "step_time")
+    set_alone("client_link.sharing")
 
     schema = json.loads(plan("schema", "recommend")[1])
     for words in (
