@@ -122,20 +122,23 @@ def line(name: str, **given: Any) -> tuple[Walked, Question, Scenario, tuple[str
     )
 
 
-@pytest.mark.usefixtures("untossed")
+@pytest.mark.usefixtures("untossed", "nearest_alone")
 @pytest.mark.parametrize(
-    "given",
+    ("given", "begin"),
     [
-        pytest.param({"config": "examples/phones.toml"}, marks=pytest.mark.slow),
-        {"G": 10, "M": 10, "heterogeneity": "inter", "objective": "time"},
+        pytest.param({"config": "examples/phones.toml"}, ("",), marks=pytest.mark.slow),
+        ({"G": 10, "M": 10, "heterogeneity": "inter", "objective": "time"}, ("sigma", "model_size", "client_link")),
         pytest.param(
-            {"G": 8, "M": 34, "heterogeneity": "both", "objective": "traffic", "K": 5}, marks=pytest.mark.slow
+            {"G": 8, "M": 34, "heterogeneity": "both", "objective": "traffic", "K": 5}, ("",), marks=pytest.mark.slow
         ),
     ],
     ids=str,
 )
-def test_recommend_and_flip_print_the_same_changes(given: dict[str, Any]) -> None:
+def test_recommend_and_flip_print_the_same_changes(
+    given: dict[str, Any], begin: tuple[str, ...], moved_alone: Any
+) -> None:
     """Numbers, settings and words for them; counts that `flip` looks at one by one are its own."""
+    moved_alone(*begin)
     short, whole = planner.recommend(**given), planner.flip(**given)
     assert short.recommended == whole.flip.first
     told = {format_break_even(row.break_even, row.unit) + row.parameter: row.best_beyond for row in whole.rows}
@@ -449,7 +452,7 @@ def test_counts_that_take_their_time_are_halved_down_to_the_change() -> None:
 @pytest.mark.usefixtures("untossed")
 def test_changes_found_really_change_the_answer(moved_alone: Any, set_alone: Any) -> None:
     """Every one is asked again as a scenario of its own, on both sides of it."""
-    moved_alone(*KEYS, "zeta", "delta", "server_link")
+    moved_alone("G", "M", "K", "zeta", "model_size", "client_link.up")
     set_alone()
     given = {**SITE, "H": "zeta=1,delta=0.1"}
     found = flip(scenario(**given))
@@ -535,6 +538,7 @@ def test_a_toss_up_beyond_a_setting_is_that_of_all_topologies_of_a_deep_tree(set
     assert f"link sharing per-server -> any of {len(there)} topologies" in " ".join(str(found).split())
 
 
+@pytest.mark.usefixtures("no_draws")
 @pytest.mark.parametrize("only", [["K"], pytest.param([], id="all", marks=pytest.mark.slow)])
 def test_counts_inside_a_toss_up_turn_at_a_count_and_the_page_keeps_to_its_lines(only: list[str]) -> None:
     """As `recommend` orders them at the target of now, on either side."""
@@ -646,7 +650,7 @@ def test_what_a_round_does_without_a_device_is_asked_where_nobody_said_it_and_it
         assert "on failure fail?" not in str(other) and "--on-failure fail|skip" not in str(other)
 
 
-@pytest.mark.usefixtures("settings_alone")
+@pytest.mark.usefixtures("settings_alone", "no_draws")
 def test_what_a_round_does_without_a_device_is_asked_before_label_counts_where_it_moves_the_time_of_the_best(
     set_alone: Any,
 ) -> None:
@@ -806,7 +810,7 @@ def test_how_links_are_taken_to_be_shared_is_said_of_maps_and_of_times_beside_ot
             assert ("Assumed   link sharing per-client?" in page) == assumed, objective
 
 
-@pytest.mark.usefixtures("untossed")
+@pytest.mark.usefixtures("untossed", "nearest_alone", "no_draws")
 def test_a_break_even_is_one_number_for_flip_and_recommend(moved_alone: Any, set_alone: Any) -> None:
     """Totals cross several times near sigma = 93; both name the first, how it was found, and whole numbers alike."""
     moved_alone("sigma", "K")
@@ -868,14 +872,10 @@ def test_from_a_deviation_of_zero_there_is_no_ratio_but_a_range() -> None:
 @pytest.mark.usefixtures("untossed")
 def test_stragglers_are_drawn_or_it_is_said_that_they_are_not() -> None:
     for sharing, method in (("per-client", "solved"), ("per-server", "enclosed")):  # where transfers wait for others
-        drawn = flip(
-            scenario(**SITE, straggler="lognormal:0.5", sharing=sharing), only=("client_link.up", "G", "delta")
-        )
-        assert {each.parameter: each.method for each in drawn.flip.lines} == {
-            "client_link.up": method,
-            "G": "looked at",
-            "delta": "enclosed",
-        }
+        told = scenario(**SITE, straggler="lognormal:0.5", sharing=sharing)
+        others = {"G": "looked at", "delta": "enclosed"} if sharing == "per-client" else {}
+        drawn = flip(told, only=("client_link.up", *others))
+        assert {each.parameter: each.method for each in drawn.flip.lines} == {"client_link.up": method, **others}
     large = {**SITE, "G": 100, "M": 100}
     left = flip(scenario(**large, straggler="lognormal:0.5"), only=("client_link.up", "delta"))
     assert [each.parameter for each in left.flip.lines] == ["delta"]
@@ -919,6 +919,7 @@ def test_bad_questions_are_refused_with_the_way_out() -> None:
             phase(told, asking)
 
 
+@pytest.mark.usefixtures("nearest_alone")
 def test_the_short_list_of_recommend_finds_no_change_that_the_whole_line_does_not() -> None:
     told, question, first = asked(**SITE)
     here = standing(question, told, told.objective)
@@ -945,6 +946,7 @@ problem = {heterogeneity = "both"}
 """
 
 
+@pytest.mark.usefixtures("no_draws")
 def test_a_count_is_followed_at_the_present_target_as_recommend_and_tune_search_it(tmp_path: Path) -> None:
     """Else more local steps ask for a lower loss, and the change is elsewhere than where a user finds it."""
     file = tmp_path / "scenario.toml"
@@ -1099,12 +1101,12 @@ def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
     document = json.loads(out, parse_constant=lambda word: pytest.fail(word))
     assert document["schema"] == "hfl-plan/flip/2"
     assert {each["parameter"] for each in document["sensitivity"]} == {"zeta", "client_link.up"}
-    code, out, err = run(*BASE, "--map", "G,M", "--cells", "5", capsys=capsys, monkeypatch=monkeypatch)
+    code, out, err = run(*BASE, "--map", "G,M", "--cells", "3", capsys=capsys, monkeypatch=monkeypatch)
     assert (code, err) == (0, "")
     assert "[] the scenario: G 6, M 10, in the cell of G " in out
     out = run(*BASE, "--M", "20", "--map", "M=15:27,G=5:7", "--cells", "2", capsys=capsys, monkeypatch=monkeypatch)[1]
     assert "M 20, G 6, in the cell of M 15, G 7" in out  # 20/15 < 27/20 and 7/6 < 6/5
-    code, out, err = run(*BASE, "--map", "G,M", "--cells", "5", "--json", capsys=capsys, monkeypatch=monkeypatch)
+    code, out, err = run(*BASE, "--map", "G,M", "--cells", "3", "--json", capsys=capsys, monkeypatch=monkeypatch)
     document = json.loads(out, parse_constant=lambda word: pytest.fail(word))
     found = document["flip_map"]
     assert (document["schema"], found["schema"]) == ("hfl-plan/flip-map/2", "hfl-plan/phase/1")
@@ -1114,7 +1116,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
         "--map",
         "G,M",
         "--cells",
-        "5",
+        "3",
         "--output",
         str(tmp_path / "map.json"),
         capsys=capsys,
@@ -1122,7 +1124,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
     )
     assert json.loads((tmp_path / "map.json").read_text()) == found
     for words, wanted in (
-        (["--cells", "5"], "Give --map"),
+        (["--cells", "3"], "Give --map"),
         (["--map", "G,M", "-p", "G"], "--parameter"),
         (["--map", "G,M", "--output", str(tmp_path / "map.doc")], "does not end in"),
     ):
@@ -1218,6 +1220,7 @@ def test_a_map_is_offered_as_a_picture_where_one_can_be_drawn(drawn: bool, monke
     assert (offered[3:] == ("--output", "map.svg")) == drawn
 
 
+@pytest.mark.usefixtures("no_draws")
 def test_a_map_is_offered_of_inputs_that_put_another_in_front() -> None:
     """It was drawn over G, which makes a toss-up: Star-Star was in all cells but one column, and G = 12 in none."""
     given: dict[str, Any] = {"groups": 12, "clients_per_group": 25, "uplink": "20Mbit/s", "link_sharing": "per-client"}
@@ -1240,6 +1243,7 @@ def test_no_target_is_offered_that_the_start_meets() -> None:
         assert answer.recommended == row.best_beyond and answer.rows[0].rounds
 
 
+@pytest.mark.usefixtures("no_draws")
 @pytest.mark.parametrize(
     ("share", "ends"), [pytest.param("80%", "last", marks=pytest.mark.slow), ("95%", "break_even")]
 )
@@ -1268,6 +1272,7 @@ def test_changes_that_are_left_out_are_named_where_they_are_as_near() -> None:
     assert re.search(r"\nMore +\d changes?, (zeta, )*server rates as near: --explain break-even\n", page)
 
 
+@pytest.mark.usefixtures("no_draws")
 def test_a_change_that_ends_farther_away_has_both_ends() -> None:
     """Star-Ring leads for some K alone; "K <= 16" stood, and at K = 4 Star-Star was faster again.
 
@@ -1487,6 +1492,7 @@ def test_a_change_of_sigma_is_that_of_the_option(heterogeneity: str) -> None:
         assert there.rows[0].id == first[0]
 
 
+@pytest.mark.usefixtures("no_draws")
 def test_values_at_which_nobody_reaches_the_target_are_no_internal_error() -> None:
     """A drawn scenario: on the way to fewer clients of a group the target is out of reach."""
     given = {"groups": 3, "clients_per_group": 22, "heterogeneity": "zeta=0.3,delta=2", "uplink": "3.08Mbit/s"}
@@ -1539,7 +1545,7 @@ def test_break_evens_are_where_recommend_has_another_first_in_whole_rounds() -> 
         assert planner.recommend(**own, local_steps=K, details=False).ranking[0].id == "star-star"
 
 
-@pytest.mark.usefixtures("untossed")
+@pytest.mark.usefixtures("untossed", "nearest_alone")
 def test_link_sharing_of_a_preset_comes_before_numbers(moved_alone: Any) -> None:
     """It was hidden among "2 changes farther away", while `recommend` asked for it."""
     moved_alone("sigma", "model_size", "step_time", "client_link")  # the nearest of all
@@ -1591,6 +1597,7 @@ def test_ranges_without_a_change_are_a_section_too() -> None:
 CAMERAS: dict[str, Any] = {"G": 15, "M": 40, "heterogeneity": "intra", "model_size": "2.4MB", "step_time": "0.4s"}
 
 
+@pytest.mark.usefixtures("no_draws")
 def test_what_leads_inside_a_toss_up_decides_nothing_and_the_nearest_toss_up_is_named() -> None:
     """It read "sigma decides", of a break-even at 0.641, where sigma = 0.64 and 1.4 are toss-ups of `recommend`."""
     given = {**CAMERAS, "uplink": "3Mbit/s", "link_sharing": "per-server", "objective": "time"}
