@@ -452,7 +452,7 @@ def test_counts_that_take_their_time_are_halved_down_to_the_change() -> None:
 @pytest.mark.usefixtures("untossed")
 def test_changes_found_really_change_the_answer(moved_alone: Any, set_alone: Any) -> None:
     """Every one is asked again as a scenario of its own, on both sides of it."""
-    moved_alone("G", "M", "K", "zeta", "model_size", "client_link.up")
+    moved_alone("G", "K", "zeta", "delta", "sigma", "server_link.up")
     set_alone()
     given = {**SITE, "H": "zeta=1,delta=0.1"}
     found = flip(scenario(**given))
