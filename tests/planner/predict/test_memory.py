@@ -126,8 +126,12 @@ def test_an_answer_after_another_is_the_answer_afresh(moved_alone, set_alone):
     def answer(sigma):
         return planner.recommend(**SAID, sigma=sigma, heterogeneity="inter").to_json()
 
-    with memory._lock:
-        memory._known.clear()
+    def forget():
+        with memory._lock:
+            memory._known.clear()
+
+    forget()
     afresh = answer(0.5)
+    forget()
     answer(0.7)
     assert answer(0.5) == afresh
