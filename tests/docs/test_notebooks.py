@@ -38,7 +38,9 @@ def test_a_notebook_runs_and_shows_tables_and_pictures(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     whole = sections.Scenario  # no number that is drawn is looked at
-    monkeypatch.setattr(sections, "Scenario", lambda **parts: whole(**{**parts, "draws": min(parts["draws"], 128)}))
+    monkeypatch.setattr(
+        sections, "Scenario", lambda **parts: whole(**parts | {"draws": min(parts.get("draws", 128), 128)})
+    )
     document = json.loads(path.read_text(encoding="utf-8"))
     code = ["".join(cell["source"]) for cell in document["cells"] if cell["cell_type"] == "code"]
     if find_spec("ipywidgets") is None:  # sliders alone need it
