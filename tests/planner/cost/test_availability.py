@@ -506,7 +506,9 @@ def test_a_timeout_that_nobody_gave_is_shown_among_what_is_assumed(unflipped: No
     """It looked free: no page said that it is one usual turn, after which a star has waited for nobody."""
     links = {"uplink": "10Mbit/s", "downlink": "50Mbit/s", "latency": "100ms", "link_sharing": "per-client"}
     turn = {"model_size": "20MB", "local_steps": 10, "step_time": "0.2s"}
-    found = planner.recommend(G=3, M=4, availability="95%", on_failure="timeout", **links, **turn)
+    found = planner.recommend(
+        G=3, M=4, availability="95%", on_failure="timeout", **links, **turn, settings={"plan.draws": 0}
+    )
     assert "longest turn waited for 21.4 s?" in str(found)  # 3.2 s down, 16 s up, twice 0.1 s, 10 steps of 0.2 s
     assert re.search(r"longest turn waited for +21.4 s +default", found.explain("assumed"))
 

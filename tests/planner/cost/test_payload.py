@@ -108,6 +108,7 @@ def test_the_break_even_of_compression_is_that_of_two_answers(objective: Any, ke
     assert packed.warnings[1].text == f"By {objective}{own} {said}"
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_the_break_even_of_compression_is_of_the_links_that_it_names() -> None:
     fleet = {"G": 10, "M": 10, "heterogeneity": "inter", "payload": "8bit", "settings": {"plan.draws": 0}}
     unknown, own, shared = (

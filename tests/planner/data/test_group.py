@@ -100,8 +100,8 @@ CASES = [
 
 @pytest.mark.parametrize(
     ("seed", "clients", "groups", "kind"),
-    [  # every size and kind with one of the seeds
-        pytest.param(*case, marks=pytest.mark.slow if i % 2 else ()) for i, case in enumerate(CASES)
+    [  # every size and every kind
+        pytest.param(*case, marks=pytest.mark.slow if i % 4 else ()) for i, case in enumerate(CASES)
     ],
 )
 def test_small_fleets_get_the_exact_optimum(seed: int, clients: int, groups: int, kind: str) -> None:
@@ -338,8 +338,8 @@ def test_groups_that_are_alike_stand_still() -> None:
 
 
 def test_the_same_seed_gives_the_same_groups() -> None:
-    points = np.random.default_rng(0).dirichlet(np.full(5, 0.3), 30)
-    problem, _ = pose(points, np.ones(30), 5, 6, 6)
+    points = np.random.default_rng(0).dirichlet(np.full(5, 0.3), 20)
+    problem, _ = pose(points, np.ones(20), 4, 5, 5)
     assert (solve(problem, 3, restarts=2).group_of == solve(problem, 3, restarts=2).group_of).all()
 
 
@@ -386,7 +386,7 @@ def test_nothing_depends_on_the_order_of_rows_and_columns(plan, tmp_path: Path) 
         lines = [header, *(rows[i] for i in rng.permutation(len(rows)))] if k else [header, *rows]
         file = tmp_path / "counts.csv"
         file.write_text("\n".join(",".join(line[j] for j in columns) for line in lines) + "\n")
-        groups, measures = (own(plan(command, str(file), "--json")[1]) for command in ("group", "measure"))
+        groups, measures = (own(plan(*words, str(file), "--json")[1]) for words in (("group", *UNDRAWN), ("measure",)))
         answers.append((groups, measures))
     assert all(answer == answers[0] for answer in answers)
 

@@ -184,7 +184,7 @@ def test_groups_may_be_missing_where_they_are_about_to_be_made(tmp_path: Path) -
 NAMES = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S"]), min_size=1, max_size=8)
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(
     names=st.lists(NAMES, min_size=2, max_size=5, unique=True),
     labels=st.lists(

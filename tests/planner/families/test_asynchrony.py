@@ -22,10 +22,22 @@ from planner.families.hga import model
 from planner.families.hga.model import clock, durations, pace, printed_limits, reach
 from planner.report.answers import async_ as answers
 
-pytestmark = pytest.mark.usefixtures("few_draws")
+pytestmark = pytest.mark.usefixtures("few_draws", "short_clock")
 
 WORDS = ["async", "-G", "3", "-M", "20", "-H", "inter"]
 FIXED = [*WORDS, "--region-times", "10s,12s,80s"]
+
+
+@pytest.fixture
+def short_clock(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no test is of its numbers the clock runs for a tenth of its arrivals: it takes most of an answer's time."""
+    if "long_clock" not in request.fixturenames:
+        monkeypatch.setattr(model, "MIN_ARRIVALS", model.MIN_ARRIVALS // 10)
+
+
+@pytest.fixture
+def long_clock() -> None:
+    """Numbers of this test are those of the whole clock."""
 
 
 # ---------------------------------------------------------------- the clock
@@ -63,6 +75,7 @@ def test_without_a_buffer_nobody_waits_and_with_all_everybody_waits_for_the_slow
     assert together.shares == pytest.approx([1 / M] * M)
 
 
+@pytest.mark.usefixtures("long_clock")
 @pytest.mark.parametrize("jitter", [0.0, 0.4])
 def test_larger_buffers_step_later_update_less_and_are_less_stale(jitter: float) -> None:
     duration = durations([10.0, 11.0, 13.0, 30.0, 31.0], jitter, 4)
@@ -178,6 +191,7 @@ def test_what_the_printed_theorem_asks_for() -> None:
 
 
 # ---------------------------------------------------------------- the command
+@pytest.mark.usefixtures("long_clock")
 def test_json_of_an_answer(plan) -> None:
     words = ["-H", "zeta=0,delta=1", "--sigma", "1", "--smoothness", "1", "--max-staleness", "6", "--alpha", "400"]
     code, out, err = plan("async", "-G", "3", "-M", "20", "--region-times", "10s,12s,80s", *words, "--json")
@@ -543,6 +557,7 @@ def test_how_far_apart_regions_are_when_the_advice_changes_is_said(plan) -> None
     assert pages["4"].startswith("Race ") and "region below 2x others' median -> the bound decides" in pages["4"]
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_times_of_regions_say_first_what_they_are_for() -> None:
     """The answer was that without them, and its third warning said so."""
     answer = planner.recommend(G=3, M=4, region_times="30s,35s,200s", settings={"plan.draws": 0})

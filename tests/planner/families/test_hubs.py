@@ -378,7 +378,7 @@ def test_the_gap_of_label_counts(plan, tmp_path: Path) -> None:
 
 
 def test_a_scenario_says_how_many(plan) -> None:
-    found = answer(plan, "--config", "examples/hospitals.toml", "--edges", "2000")
+    found = answer(plan, "--config", "examples/hospitals.toml", "--edges", "200")
     assert found["nodes"] > 1
     assert found["scenario"]["n_s"]["origin"] == "derived"
 

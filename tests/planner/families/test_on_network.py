@@ -70,7 +70,7 @@ def test_access_that_nothing_limits_is_assumed(tmp_path: Path, rate: str | None,
     assert ("access of places unlimited?" in str(answer)) == unlimited
 
 
-@pytest.mark.usefixtures("unflipped")
+@pytest.mark.usefixtures("unflipped", "asked_once")
 def test_recommend_on_a_network_ranks_by_its_rounds_and_says_what_they_wait_for(plan) -> None:
     words = ("recommend", "--network", "geant", "--sites", str(SITES), "-c", str(CONFIG), "--uplink", "100Mbit/s")
     code, out, err = plan(*words, "--set", "plan.draws=0", "--json")
@@ -146,6 +146,7 @@ def test_links_without_a_bandwidth_are_filled_in_as_by_the_command_of_places(pla
     assert code == 2 and "--bandwidth: is of places of a network" in err
 
 
+@pytest.mark.usefixtures("untossed")
 def test_a_scenario_file_can_name_the_network(plan, tmp_path: Path) -> None:
     file = tmp_path / "on_geant.toml"
     said = f'[network]\nsource = "geant"\nsites = "{SITES}"\n[network.client_link]\nup = "100Mbit/s"\n'

@@ -31,6 +31,8 @@ from planner.families.hhfl.calibration import EVERY, LAYOUT, LEAST_GAIN, GainCal
 from planner.families.hhfl.model import Airtime, Gaps, Task
 from planner.scenario.network import Compute, Link, Network
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 ROOT = Path(__file__).parents[3]
 LINK = Link(up=8e6, down=16e6, latency=0.5)  # a model of 1 MB takes 1 s up and 0.5 s down
 TOP = Link(up=8e6, down=8e6, latency=0.25)
@@ -162,7 +164,7 @@ def test_homes_do_not_depend_on_the_order_of_rows(
     assert (second.as_listed.airtime == other.airtime).all() and (second.as_listed.home == other.home).all()
 
 
-@pytest.mark.usefixtures("counts_alone")
+@pytest.mark.usefixtures("unturned")
 @pytest.mark.parametrize(("seed", "wide"), [(1, False), (0, True)])
 def test_answers_do_not_depend_on_the_order_of_rows(plan, tmp_path: Path, seed: int, wide: bool) -> None:
     """The same rows had 0.81, 0.66 and 0.57 times the airtime in three orders: homes went to whoever came first."""
@@ -171,7 +173,7 @@ def test_answers_do_not_depend_on_the_order_of_rows(plan, tmp_path: Path, seed: 
     for order in (range(len(links)), np.random.default_rng(seed).permutation(len(links))):
         write_links(path, [links[i] for i in order], wide)
         told = json.loads(plan("overlap", str(path), "-H", "zeta=0.3,delta=3", "--sigma", "1", "--json")[1])
-        assert told["assumptions"][0]["key"] == "homes" and told["sensitivity"]
+        assert told["assumptions"][0]["key"] == "homes"
         race = [text for text in told["details"].pop("warnings") if "takes clients server by server" in text]
         assert len(race) == 1  # i % 3 goes round
         found.append({key: value for key, value in told.items() if key != "warnings"})
@@ -788,7 +790,7 @@ def test_links_to_keep_have_their_homes_and_airtimes(plan, tmp_path: Path) -> No
 @pytest.mark.usefixtures("asked_once", "counts_alone")
 def test_a_count_that_takes_more_is_not_offered_without_saying_so(plan) -> None:
     """It said that HHFL leads at Ge = 3, where HFL with Ge = 1 takes a third of the airtime."""
-    words = ("overlap", "triangle:14,4,1", "-H", "inter", "--link-sharing", "per-server", "--edge-rounds")
+    words = ("overlap", "triangle:6,1,0", "-H", "inter", "--link-sharing", "per-server", "--edge-rounds")
     found = json.loads(plan(*words, "1", "--json")[1])
     [change] = [one for one in found["sensitivity"] if one["parameter"] == "Ge"]
     assert (change["break_even"], change["best_beyond"], change["objective"]) == (3, ["hhfl"], "airtime")
@@ -857,15 +859,15 @@ def test_deviations_of_three_tiers_are_refused_with_those_of_two(plan, tmp_path:
 
 @pytest.mark.usefixtures("gap_alone")
 def test_it_flips_where_it_says(plan, request: pytest.FixtureRequest) -> None:
-    words = ("triangle:14,4,1", "--sigma", "1", "--mu", "0.1", "--A", "2")
+    words = ("ring:3,3,1", "--sigma", "1", "--mu", "0.1", "--A", "2")
     at = answer(plan, *words, "-H", "zeta=0,delta=1")["gain"]["worth_from_delta_over_sigma"]
     request.getfixturevalue("unturned")  # from here on
     below, above = (answer(plan, *words, "-H", f"zeta=0,delta={at * x:.6f}")["gain"] for x in (0.9, 1.1))
-    assert below["expected"] < 75 / 57 < above["expected"]
+    assert below["expected"] < 12 / 9 < above["expected"]
 
 
 @pytest.mark.usefixtures("gap_alone")
-@pytest.mark.parametrize("layout", ["triangle:14,4,1", pytest.param("drawn", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("layout", ["ring:3,3,1", pytest.param("drawn", marks=pytest.mark.slow)])
 def test_beyond_a_gap_the_page_says_what_was_said_of_it(
     plan, tmp_path: Path, layout: str, request: pytest.FixtureRequest
 ) -> None:
@@ -904,7 +906,7 @@ def test_help_states_the_steps_that_are_assumed(plan) -> None:
 )
 def test_it_flips_at_the_steps_where_it_says(plan, words: tuple[str, ...], request: pytest.FixtureRequest) -> None:
     """A search over every number, each asked for as a user would."""
-    words = ("examples/coverage57.csv", *words)
+    words = ("ring:3,3,1", *words)
 
     def worth(option: str, value: int) -> bool:
         found = answer(plan, *words, option, str(value))
@@ -925,7 +927,7 @@ def test_it_flips_at_the_steps_where_it_says(plan, words: tuple[str, ...], reque
 @pytest.mark.parametrize(
     ("seed", "words"),
     [
-        (0, ("-H", "intra", "--rounds", "20")),
+        pytest.param(0, ("-H", "intra", "--rounds", "20"), marks=pytest.mark.slow),
         (0, ("-H", "inter", "--objective", "time")),
         pytest.param(1, ("-H", "intra", "--objective", "time"), marks=pytest.mark.slow),
         pytest.param(4, ("-H", "both", "--objective", "time"), marks=pytest.mark.slow),

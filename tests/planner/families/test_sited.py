@@ -28,6 +28,7 @@ pytestmark = pytest.mark.usefixtures("few_draws", "unflipped")  # what turns an 
 
 EXAMPLE = ROOT / "examples"
 FLEET = ("-c", str(EXAMPLE / "consortium.toml"), "--fleet", str(EXAMPLE / "consortium.csv"), "--up", "100Mbit/s")
+UNDRAWN = ("--set", "plan.draws=0")
 COUNTS = ("--counts", str(EXAMPLE / "consortium_labels.csv"))
 
 
@@ -109,7 +110,19 @@ def test_a_layout_keeps_the_steps_of_its_clients(plan, tmp_path: Path) -> None:
         for i, (node, step) in enumerate(zip("ABCD", ("2s", "", "", "9s"), strict=True))
     ]
     fleet.write_text("\n".join(["client,group,node,step_time", *rows]))
-    words = ("network", "place", str(network), "-H", "both", "--tiers", "ring/ring", "--json", "--local-steps", "7")
+    words = (
+        "network",
+        "place",
+        str(network),
+        "-H",
+        "both",
+        "--tiers",
+        "ring/ring",
+        "--json",
+        "--local-steps",
+        "7",
+        *UNDRAWN,
+    )
     first = json.loads(plan(*words, "--fleet", str(fleet), "--layout", str(best))[1])
     again = json.loads(plan(*words, "--fleet", str(best))[1])
     assert again["rows"][0]["seconds_per_round"] == pytest.approx(first["rows"][0]["seconds_per_round"], rel=1e-9)
@@ -122,7 +135,7 @@ def test_a_layout_keeps_the_steps_of_its_clients(plan, tmp_path: Path) -> None:
     # what all clients list is not assumed, and its mean is what draws of other inputs start from
     rows = [f"c{i},{'xy'[i % 2]},{'ABCD'[i]},{1 + i}s" for i in range(4)]
     fleet.write_text("\n".join(["client,group,node,step_time", *rows]))
-    for asked in (words[:5], ("recommend", "--network", str(network), "-H", "both")):
+    for asked in (words[:5], ("recommend", "--network", str(network), "-H", "both", *UNDRAWN)):
         found = json.loads(plan(*asked, "--fleet" if asked == words[:5] else "--sites", str(fleet), "--json")[1])
         assert "step_time" not in {one["key"] for one in found["assumptions"]}
         assert found["scenario"]["step_time"]["value"] == (1 + 2 + 3 + 4) / 4
@@ -216,6 +229,7 @@ def test_the_layout_is_read_again_and_its_rings_are_best(plan, tmp_path: Path) -
     assert "--force" in err
 
 
+@pytest.mark.usefixtures("searched_once")
 def test_what_counts_say_of_groups_is_not_assumed(plan, tmp_path: Path) -> None:
     network, fleet, counts = (tmp_path / f"{name}.csv" for name in ("net", "fleet", "counts"))
     network.write_text("a,b,latency_ms,bandwidth_mbit\nA,B,5,100\nB,C,6,200\nC,D,3,50\n")

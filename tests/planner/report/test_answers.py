@@ -21,14 +21,15 @@ from planner.report.render import formats
 
 pytestmark = pytest.mark.usefixtures("few_draws")
 
+UNDRAWN: dict[str, Any] = {"settings": {"plan.draws": 0}}
 QUESTIONS = {
-    "flip": ["flip", "-G4", "-M5", "-H", "iid", "--objective=rounds", "-p", "sigma", "-p", "K"],
+    "flip": ["flip", "-G4", "-M5", "-H", "iid", "--objective=rounds", "-p", "sigma"],
     "map": ["flip", "-G", "4", "-M", "3", "-H", "both", "--predictor", "bound", "--map", "G,M", "--cells", "4"],
     "tune": ["tune", "-G", "4", "-M", "3", "-H", "both", "--predictor", "bound", "--K", "1,4", "--P", "1,2"],
 }
 
 
-@pytest.mark.usefixtures("asked_once")
+@pytest.mark.usefixtures("asked_once", "untossed")
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_every_format_answers(
     question: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -105,11 +106,11 @@ def test_a_change_inside_a_toss_up_settles_it() -> None:
 @pytest.mark.usefixtures("unflipped")
 def test_rings_that_stall_by_their_weights_are_said_to_with_two_ways_out() -> None:
     fleet = {"config": "examples/unequal_hospitals.toml"}
-    answer = planner.recommend(**fleet, target="0.1%")
+    answer = planner.recommend(**fleet, target="0.1%", **UNDRAWN)
     assert "Rings stall above this target, as they count children alike" in answer.verdict.text
     assert ("...", "--weights", "equal") in [step.argv for step in answer.next]
     for looser in ({"weights": "equal", "target": "0.1%"}, {"target": "1%"}):
-        other = planner.recommend(**fleet, **looser)
+        other = planner.recommend(**fleet, **looser, **UNDRAWN, details=False)
         assert sum(row.rounds is not None for row in other.ranking) > 1
         assert "Rings stall" not in other.verdict.text
 
@@ -175,9 +176,21 @@ def test_what_is_asked_for_is_what_is_missing() -> None:
 @pytest.mark.usefixtures("unflipped")
 def test_parts_of_bounds_that_have_not_the_same_are_one_table(plan) -> None:
     """Bounds of rings have terms that those of stars have not, which ended every report in an internal error."""
-    answer = planner.recommend(G=10, M=10, predictor="bound")
+    answer = planner.recommend(G=10, M=10, predictor="bound", **UNDRAWN)
     said = plan(
-        "recommend", "-G", "10", "-M", "10", "--predictor", "bound", "--explain", "terms", "--format", "markdown"
+        "recommend",
+        "-G",
+        "10",
+        "-M",
+        "10",
+        "--predictor",
+        "bound",
+        "--set",
+        "plan.draws=0",
+        "--explain",
+        "terms",
+        "--format",
+        "markdown",
     )[1]
     rows = {row[0]: row[1:] for row in re.findall(r"^\| (\S+) \| (.*) \|$", said, flags=re.MULTILINE)}
     for row in answer.ranking:
@@ -194,7 +207,7 @@ def test_a_target_that_would_be_refused_is_not_given_beside_a_count(moved_alone:
     asked |= {"uplink": "100Mbit/s", "downlink": "1Gbit/s", "step_time": "30ms"}
     by_loss, by_accuracy = (
         re.search(r"K = 310 -> Star-Star leads( \(with --target ([\d.]+)\))?", " ".join(str(found).split()))
-        for found in (planner.recommend(**asked, metric=metric) for metric in ("loss", "accuracy"))
+        for found in (planner.recommend(**asked, **UNDRAWN, metric=metric) for metric in ("loss", "accuracy"))
     )
     assert by_loss is not None and planner.recommend(**asked, target=by_loss[2], details=False).rows
     assert by_accuracy is not None and by_accuracy[1] is None

@@ -259,7 +259,7 @@ def test_one_tier_is_left_out_where_link_sharing_decides_or_one_topology_is_aske
 
 def test_tune_says_of_which_links_one_tier_is_ahead_where_sharing_turns_the_choice() -> None:
     """It was silent there."""
-    asked = {"G": 10, "M": 10, "heterogeneity": "inter"}
+    asked: dict[str, Any] = {"G": 10, "M": 10, "heterogeneity": "inter", "local_steps": "5", "group_rounds": "1"}
     both, own = (planner.tune(**asked, link_sharing=sharing).verdict for sharing in (None, "per-client"))
     said = own.text[own.text.index("FedAvg takes") :].partition(". ")[0]
     (text,) = (case.text for case in both.cases if case.value == "per-client")

@@ -301,7 +301,8 @@ def test_a_drawing_keeps_every_path_and_every_style() -> None:
 
 @pytest.mark.usefixtures("unflipped", "unrendered")
 def test_a_verdict_that_depends_has_a_picture_of_each_case(plan, tmp_path: Path) -> None:
-    code, _, err = plan("recommend", "-G", "4", "-M", "4", "--uplink", "20Mbit/s", "-o", str(tmp_path / "r.html"), "-q")
+    asked = ("-G", "4", "-M", "4", "--uplink", "20Mbit/s", "--set", "plan.draws=0")
+    code, _, err = plan("recommend", *asked, "-o", str(tmp_path / "r.html"), "-q")
     assert (code, err) == (0, "")
     reader = assert_alone((tmp_path / "r.html").read_text(encoding="utf-8"))
     named = [one["aria-label"] for one in reader.of("svg") if "aria-label" in one]
@@ -318,6 +319,8 @@ def test_where_one_topology_alone_reaches_the_target_there_is_a_report_without_a
         str(ROOT / "examples" / "unequal_hospitals.toml"),
         "--target",
         "0.1%",
+        "--set",
+        "plan.draws=0",
         "--report",
         str(file),
         "-q",
@@ -362,7 +365,7 @@ def test_without_matplotlib_who_makes_the_report_is_told_how_to_get_pictures(
 
 
 SEARCHED = {
-    "steps": ("-G", "12", "-M", "25", "--local-steps", "1:4"),
+    "steps": ("-G", "4", "-M", "5", "--local-steps", "1:3"),
     "group rounds": ("-G", "12", "-M", "25", "--group-rounds", "1:4"),
     "groups": ("--clients", "60"),
 }
@@ -372,7 +375,7 @@ SEARCHED = {
 @pytest.mark.parametrize(
     "words",
     [
-        pytest.param(words, id=name, marks=pytest.mark.slow if name == "group rounds" else ())
+        pytest.param(words, id=name, marks=() if name == "steps" else pytest.mark.slow)
         for name, words in SEARCHED.items()
     ],
 )

@@ -264,6 +264,7 @@ def test_dirichlet_limits() -> None:
 def test_the_schema_of_scenarios_describes_every_key_and_takes_every_example() -> None:
     schema = json_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
+    right = jsonschema.Draft202012Validator(schema).is_valid
     assert json.loads((ROOT / "examples" / "scenario.schema.json").read_text()) == schema
 
     def described(table: dict, at: str = "") -> Iterator[str]:
@@ -278,9 +279,7 @@ def test_the_schema_of_scenarios_describes_every_key_and_takes_every_example() -
     for example in (ROOT / "examples").glob("*.toml"):
         assert example.read_text().startswith("#:schema scenario.schema.json\n")
         table = tomllib.loads(example.read_text())
-        jsonschema.validate(table, schema)
-        with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate({**table, "flet": {}}, schema)
+        assert right(table) and not right({**table, "flet": {}})
 
 
 @pytest.mark.parametrize(
