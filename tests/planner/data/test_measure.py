@@ -120,17 +120,17 @@ def test_the_noise_is_unbiased_and_taken_out_of_any_weighting() -> None:
     sizes = rng.integers(2, 30, 12)
     for weighting in label_shift.WEIGHTINGS:
         drawn = []
-        for _ in range(300):
+        for _ in range(1000):
             found = table(rng.multinomial(sizes, shares), group_of)
             one = nested_spread(found.shares(), noise(found.counts), found.parents, weights(found, weighting))
             drawn.append([one.zeta2 - one.noises[1], one.delta2 - one.noises[0], one.zeta2])
             assert one.parts[1].sum() == pytest.approx(one.zeta2 - one.noises[1])
             assert one.parts[0].sum() == pytest.approx(one.delta2 - one.noises[0])
         truth = nested_spread(shares, np.zeros(12), found.parents, weights(found, weighting))
-        mean, error = np.mean(drawn, axis=0), np.std(drawn, axis=0) / math.sqrt(300)
+        mean, error = np.mean(drawn, axis=0), np.std(drawn, axis=0) / math.sqrt(1000)
         assert abs(mean[0] - truth.zeta2) < 4 * error[0]
         assert abs(mean[1] - truth.delta2) < 4 * error[1]
-        assert mean[2] - truth.zeta2 > 10 * error[2]  # what stands uncorrected is far off
+        assert mean[2] - truth.zeta2 > 20 * error[2]  # what stands uncorrected is far off
 
 
 def nested(rng: np.random.Generator, depth: int, counts: str = "wide") -> tuple[str, list[tuple[str, ...]], np.ndarray]:
@@ -290,13 +290,13 @@ def test_intervals_cover_at_their_rate(
     zeta2, delta2 = by_definition(shares)
     truth = (zeta2, delta2, zeta2 / delta2)
     group_of = np.repeat(np.arange(groups), clients)
-    hits, times = np.zeros(3), 80
+    hits, times = np.zeros(3), 120
     for seed in range(times):
         counts = np.random.default_rng(seed).multinomial(samples, shares.reshape(-1, labels))
         found = measure(table(counts, group_of), draws=200, seed=seed)
         for k, (interval, value) in enumerate(zip((found.zeta2, found.delta2, found.ratio), truth, strict=True)):
             hits[k] += interval.low <= value <= interval.high
-    # 95 % of 80 within four standard errors of a binomial share
+    # 95 % of 120 within four standard errors of a binomial share
     assert (np.abs(hits / times - 0.95) < 4 * math.sqrt(0.95 * 0.05 / times)).all(), hits / times
 
 
