@@ -145,8 +145,8 @@ def named(kept: dict[str, Any]) -> list[str]:
 
 
 def often(kept: dict[str, Any]) -> bool:
-    """Examples and every eighth drawn scenario are looked at in every run."""
-    return "--config" in kept["arguments"] or RUNS.index(kept) % 8 == 0
+    """Examples, the search over K and P and every eighth drawn scenario are looked at in every run."""
+    return bool({"--config", "--local-steps"} & {*kept["arguments"]}) or RUNS.index(kept) % 8 == 0
 
 
 @pytest.mark.parametrize(

@@ -153,6 +153,9 @@ def test_the_least_loss_is_a_minimum_and_below_what_is_near(kind: str) -> None:
     assert float(start["gap"]) > 0
 
 
+SHAPE = {"G": 3, "M": 3}
+
+
 def many(kind: str) -> dict[str, int]:
     """Samples enough that those that clients drew make little difference."""
     return {"samples": 60} if kind in ("least-squares", "student") else {}
@@ -161,7 +164,7 @@ def many(kind: str) -> dict[str, int]:
 @cache
 def of_like_clients(kind: str) -> dict[str, float]:
     """Constants at the best point; kept, as each is compared with twice."""
-    alike = KINDS[kind][0](G=4, M=5, **many(kind), seed=1)
+    alike = KINDS[kind][0](**SHAPE, **many(kind), seed=1)
     return alike.constants_at(alike.minima[0])
 
 
@@ -175,7 +178,7 @@ def of_like_clients(kind: str) -> dict[str, float]:
 )
 def test_what_is_asked_for_differs_and_nothing_else(kind: str, name: str) -> None:
     """Intra moves zeta most, inter delta; like clients have like losses, but for the samples that they drew."""
-    problem = KINDS[kind][0](G=4, M=5, **{name: 0.8}, **many(kind), seed=1)
+    problem = KINDS[kind][0](**SHAPE, **{name: 0.8}, **many(kind), seed=1)
     best = problem.minima[0]
     told, none = problem.constants_at(best), of_like_clients(kind)
     mine, other = ("zeta", "delta") if name == "intra" else ("delta", "zeta")

@@ -35,7 +35,7 @@ def test_importing_the_package_imports_next_to_nothing() -> None:
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.usefixtures("asked_once")
+@pytest.mark.usefixtures("asked_once", "unflipped")  # with changes it is in `test_functions`
 def test_it_is_what_the_command_line_answers(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -349,6 +349,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- docs
 
 
+@pytest.mark.usefixtures("unflipped")
 @pytest.mark.parametrize("page", ["python.md", "pictures.md"])
 def test_the_pages_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if page == "pictures.md":
@@ -387,7 +388,7 @@ def test_python_values_need_no_text_and_refusals_are_for_python(answer: planner.
         answer.explain("rounds")
 
 
-@pytest.mark.usefixtures("searched_once")
+@pytest.mark.usefixtures("searched_once", "few_draws")
 def test_what_measure_and_group_return_is_taken_as_the_file_that_they_write(tmp_path: Path) -> None:
     """A pilot is in `test_pilot_cli`."""
     counts = ROOT / "examples" / "hospitals.csv"
@@ -411,7 +412,7 @@ def test_an_answer_that_stands_for_no_file_is_refused_as_such(answer: planner.Re
         planner.recommend(pilot=answer)
 
 
-@pytest.mark.usefixtures("undrawn", "unflipped", "untossed")
+@pytest.mark.usefixtures("undrawn", "unflipped", "untossed", "asked_once")
 def test_a_report_from_python_has_the_call_that_makes_it_again(tmp_path: Path) -> None:
     """It had `hfl-plan recommend`, without an option or the scenario."""
     fleet = tmp_path / "fleet.toml"

@@ -65,7 +65,7 @@ def test_what_compares_many_steps_refuses_a_pilot_and_flip_takes_it(plan: Any, t
     for command in tried:
         code, _, err = plan(*command, *FLEET)
         assert code != 0 and "it measured one K and P" in err and not list(tmp_path.iterdir())
-    code, out, err = plan("flip", *FLEET)
+    code, out, err = plan("flip", *FLEET, "-p", "R")
     assert (code, err) == (0, "") and out
 
 

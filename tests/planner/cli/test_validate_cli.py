@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,18 @@ def call(*words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
 @pytest.fixture
 def validate(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Any:
     return lambda *words: call(*words, capsys=capsys, monkeypatch=monkeypatch)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def short(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Runs of the claim have 4 rounds, but where slow tests have them run by other processes too."""
+    from validation.claims import learning_rates
+
+    whole = learning_rates.protocol
+    with pytest.MonkeyPatch.context() as patch:
+        if "not slow" in request.config.option.markexpr:
+            patch.setattr(learning_rates, "protocol", lambda rounds, size: whole(4, size))
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -214,16 +227,9 @@ def test_a_kill_loses_nothing_but_the_cell_in_flight(finished: Path, tmp_path: P
     assert all(after[name] == when for name, when in before)
 
 
-@pytest.mark.parametrize(
-    ("number", "code", "workers"),
-    [
-        (signal.SIGINT, 130, 1),
-        *(
-            pytest.param(*one, marks=pytest.mark.slow)
-            for one in ((signal.SIGTERM, 143, 1), (signal.SIGTERM, 143, 2), (signal.SIGINT, 130, 2))
-        ),
-    ],
-)
+@pytest.mark.slow  # the next test stops one in this process at every run
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("workers", [1, 2])
 def test_a_run_that_is_stopped_gives_its_claim_back_and_says_how_to_go_on(
     tmp_path: Path, number: int, code: int, workers: int
 ) -> None:
@@ -255,23 +261,27 @@ def test_a_run_that_is_stopped_gives_its_claim_back_and_says_how_to_go_on(
     assert count(store, "finished IS NULL AND owner IS NOT NULL") == 0
 
 
-def test_a_run_that_is_told_to_end_does_so_too(tmp_path: Path, validate: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("number", "stopped"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_run_that_is_told_to_end_does_so_too(
+    tmp_path: Path, validate: Any, monkeypatch: pytest.MonkeyPatch, number: int, stopped: int
+) -> None:
     """In this process, in its second cell."""
     from validation.experiment import Cell
 
-    whole, made, store = Cell.run, itertools.count(1), tmp_path / "stopped.db"
+    whole, made, store = Cell.run, itertools.count(1), tmp_path / "a folder" / "stopped.db"
+    store.parent.mkdir()
 
     def told(cell: Cell, *how: Any, **more: Any) -> Any:
         if next(made) == 2:
-            os.kill(os.getpid(), signal.SIGTERM)
+            os.kill(os.getpid(), number)
         return whole(cell, *how, **more)
 
     assert threading.current_thread() is threading.main_thread()  # which alone is told
-    before = signal.getsignal(signal.SIGTERM)
+    before = signal.getsignal(number)
     monkeypatch.setattr(Cell, "run", told)
     code, out, err = validate("run", CLAIM, "--store", str(store))
-    assert (code, out) == (143, "") and signal.getsignal(signal.SIGTERM) == before
-    assert f"stopped; what is finished is kept. `hfl-plan validate resume --store {store}` goes on." in err
+    assert (code, out) == (stopped, "") and signal.getsignal(number) == before
+    assert f"stopped; what is finished is kept. `hfl-plan validate resume --store '{store}'` goes on." in err
     assert count(store, "finished IS NOT NULL") == 1
     assert count(store, "finished IS NULL AND owner IS NOT NULL") == 0
 
