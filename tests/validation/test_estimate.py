@@ -103,10 +103,10 @@ def test_constants_are_within_5_percent_of_the_exact_ones_at_the_same_points(
 ) -> None:
     losses = Exact(controlled(G=3, M=2, L=2.0, A=1.7, **settings, seed=5))
     found = estimate(
-        losses, rate=0.1, steps=28, local_steps=4, points=3, batches=40, gradients=gradients, curved=6, seed=3
+        losses, rate=0.1, steps=12, local_steps=4, points=2, batches=40, gradients=gradients, curved=6, seed=3
     )
-    path = losses.star_star(0.1, 28, 4, 3)
-    assert [point.step for point in found.points] == [0, 8, 28]
+    path = losses.star_star(0.1, 12, 4, 3)
+    assert [point.step for point in found.points] == [0, 12]
     for point in found.points:
         truth = losses.constants(path[point.step // 4])
         for name in ("L", "sigma", "zeta", "delta"):
@@ -121,7 +121,7 @@ def test_constants_are_within_5_percent_of_the_exact_ones_at_the_same_points(
     for name in ("L", "sigma", "zeta", "delta"):
         assert found.largest(name).estimate == max(point.of(name).estimate for point in found.points)
         assert found.smallest(name).estimate == min(point.of(name).estimate for point in found.points)
-    lowest = min(losses.constants(path[step // 4])["loss"] for step in (0, 8, 28))
+    lowest = min(losses.constants(path[step // 4])["loss"] for step in (0, 12))
     assert found.A.estimate == pytest.approx(losses.constants(losses.x0)["loss"] - lowest, rel=1e-9)
     assert found.A.low == found.A.estimate and found.A.high == math.inf
 

@@ -21,7 +21,7 @@ from scipy.stats import binom  # noqa: E402
 from planner.data.profile import read_profile  # noqa: E402
 from validation.client_losses import Joint, Nested, Partitioned, partitioned, tree_of  # noqa: E402
 from validation.engine import ValidationError, generator  # noqa: E402
-from validation.estimate import STEPS, descend, estimate  # noqa: E402
+from validation.estimate import STEPS, Interval, descend, estimate  # noqa: E402
 
 EQUAL = [[(0, 1, 2), (3, 4, 5)], [(6, 7, 8), (9, 10, 11)], [(12, 13, 14), (15, 16, 17)]]
 UNEQUAL = [[(0, 5), (3, 11, 7, 2)], [(6, 8, 9)], [(1,), (4, 10), (12, 13, 14)]]
@@ -59,6 +59,12 @@ def names(branch: Branch, path: tuple[str, ...] = ()) -> dict[int, tuple[str, ..
     if isinstance(branch, tuple):
         return dict.fromkeys(branch, path)
     return {c: of for i, child in enumerate(branch) for c, of in names(child, (*path, f"node {i}")).items()}
+
+
+@pytest.fixture
+def unbent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Points are measured without curvatures, which take most of the time, and are in `test_estimate`."""
+    monkeypatch.setattr("validation.estimate._largest_eigenvalue", lambda *_, **how: Interval(1.0, 1.0, 1.0, 1))
 
 
 class Tilted:
@@ -118,6 +124,7 @@ def test_every_tier_is_what_literal_means_of_means_say(branch: Branch) -> None:
     assert found.points[-1].of("gradient").estimate == pytest.approx(float(mean.norm()), rel=1e-12)
 
 
+@pytest.mark.usefixtures("unbent")
 def test_the_noise_of_mini_batches_is_taken_out_of_every_tier() -> None:
     """It would add sigma^2 over the batches, 3, to the lowest tier, but for the means of few children."""
     losses, seen, inside, repetitions = Tilted(UNEQUAL, sigma=5.0), [], np.zeros(3), 24
@@ -154,6 +161,7 @@ def test_a_tree_of_one_region_is_that_of_two_tiers_and_a_tier_of_single_children
     assert (three.tiers[0].estimate, three.tiers[2].estimate) == (flat.delta2.estimate, flat.zeta2.estimate)
 
 
+@pytest.mark.usefixtures("unbent")
 def test_with_equal_nodes_the_tiers_above_sum_to_the_deviation_of_servers_and_those_at_the_top_are_of_regions() -> None:
     """Measured twice, with servers as groups and with regions, as `benchmarks/three_tiers.py` once did."""
     losses = Tilted(EQUAL)
@@ -205,6 +213,7 @@ def digits(branch: Branch, least: int = 12, order: Sequence[int] | None = None, 
     return partitioned(module, clients, batch=batch)
 
 
+@pytest.mark.usefixtures("unbent")
 def test_names_in_tuples_make_the_tree_and_the_order_of_clients_changes_nothing() -> None:
     losses = digits(UNEQUAL)
     assert isinstance(losses, Nested) and isinstance(losses, Joint)
@@ -236,6 +245,7 @@ def test_what_chance_makes_of_every_tier_is_what_drawn_means_have() -> None:
     assert (error < 0.03 * np.array(losses.by_chance(0.7))).all()
 
 
+@pytest.mark.usefixtures("unbent")
 def test_label_shares_explain_every_tier_of_clients_that_differ_in_labels_alone() -> None:
     pytest.importorskip("sklearn")
     from sklearn.datasets import load_digits
@@ -331,7 +341,7 @@ ESTIMATED: dict[Path, dict[str, Any]] = {}
 
 
 @pytest.fixture
-def measured(plan: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+def measured(plan: Any, unbent: None, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
     """Once in the file: tests read the profile and leave it as it is."""
     if not ESTIMATED:
         folder = tmp_path_factory.mktemp("measured")
@@ -355,7 +365,7 @@ def test_a_profile_of_three_tiers_is_read_with_its_fleet_and_without_doubt(
     assert [tier.deviation2.value for tier in read.tiers] == pytest.approx([x**2 for x in largest], rel=1e-4)
     assert (read.delta2, read.zeta2) == (read.tiers[0].deviation2, read.tiers[-1].deviation2)
     (step,) = document["next"]
-    code, out, _ = plan(*step["argv"][1:], "--json")
+    code, out, _ = plan(*step["argv"][1:], "--set", "plan.draws=256", "--json")
     answer = json.loads(out)
     scenario = answer["scenario"]
     assert code == 0 and [scenario[f"n{i}"]["value"] for i in (1, 2, 3)] == [2, 3, 2]
@@ -363,11 +373,11 @@ def test_a_profile_of_three_tiers_is_read_with_its_fleet_and_without_doubt(
     assert {scenario[f"delta{i}"]["origin"] for i in (1, 2, 3)} == {"estimated"}
     drawn = {one["name"] for one in answer["recommend"]["uncertainty"]["inputs"]["drawn"]}
     assert "sigma" in drawn and not drawn & {"delta1", "delta2", "delta3"}  # exact at their points
-    _, page, _ = plan("recommend", "--heterogeneity", profile)
+    _, page, _ = plan("recommend", "--heterogeneity", profile, *UNDRAWN)
     assert all(f"delta{i} = " in " ".join(page.split()) for i in (1, 2, 3))
 
 
-@pytest.mark.usefixtures("unflipped")
+@pytest.mark.usefixtures("unflipped", "unbent")
 def test_errors_of_mini_batches_are_drawn_for_every_tier(plan: Any, tmp_path: Path) -> None:
     (tmp_path / "hook.py").write_text(HOOK)
     profile = tmp_path / "profile.json"
@@ -396,6 +406,7 @@ def test_other_commands_read_the_profile(
     assert json.loads(out)["scenario"]["H"]["value"] == pytest.approx(whole, rel=1e-9)
 
 
+@pytest.mark.usefixtures("unbent")
 def test_text_says_which_tier_is_which(plan: Any, tmp_path: Path) -> None:
     (tmp_path / "hook.py").write_text(HOOK.replace("range(12)", "(*range(8), 11)"))
     code, out, _ = plan("estimate", tmp_path / "hook.py", "--rate", 0.1, *SMALL, "--explain")
@@ -417,7 +428,7 @@ def test_text_says_which_tier_is_which(plan: Any, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.usefixtures("unflipped")
+@pytest.mark.usefixtures("unflipped", "unbent")
 def test_unequal_nodes_of_a_profile_are_said(plan: Any, tmp_path: Path) -> None:
     (tmp_path / "hook.py").write_text(HOOK.replace("range(12)", "(*range(8), 11)"))
     plan("estimate", tmp_path / "hook.py", "--rate", 0.1, *SMALL, "-o", tmp_path / "profile.json")
@@ -425,6 +436,7 @@ def test_unequal_nodes_of_a_profile_are_said(plan: Any, tmp_path: Path) -> None:
     assert any("have 2/2.5/1.8 children in the mean" in one["text"] for one in answer["warnings"])
 
 
+@pytest.mark.usefixtures("unbent")
 def test_hooks_and_scenarios_of_other_depths_are_refused(
     plan: Any, measured: tuple[Path, dict[str, Any]], tmp_path: Path
 ) -> None:

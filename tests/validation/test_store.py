@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import platform
 import random
@@ -15,6 +16,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -204,29 +206,27 @@ def test_a_cell_that_fails_is_given_back(tmp_path: Path) -> None:
         assert store.counts()["waiting"] == 1
 
 
-WORKER = """
-import sys
-from pathlib import Path
-import torch
-torch.set_num_threads(1)
-from validation.store import Store, work
-with Store(Path(sys.argv[1]), patience=0.5) as store:
-    print("ready", flush=True)
-    work(store)
-"""
+def worker(path: Path, ready: Any) -> None:
+    torch.set_num_threads(1)
+    with Store(path, patience=0.5) as store:
+        ready.send(True)
+        work(store)
 
 
 def kill_again_and_again(path: Path, kills: int, rounds: int, seed: int) -> None:
     """Start a worker, kill it at a random moment, and so on; the last one may finish."""
-    wait = torch.Generator().manual_seed(seed)
+    wait, copies = torch.Generator().manual_seed(seed), multiprocessing.get_context("fork")
     for _ in range(kills):
-        process = subprocess.Popen([sys.executable, "-c", WORKER, str(path)], stdout=subprocess.PIPE)
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"ready\n"
+        told, ready = copies.Pipe(duplex=False)
+        process = copies.Process(
+            target=worker, args=(path, ready)
+        )  # a copy, as a new one takes seconds to import torch
+        process.start()
+        assert told.recv()
         time.sleep(0.4 * float(torch.rand(1, generator=wait)))
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
-        process.stdout.close()
+        process.kill()
+        process.join()
+        assert process.exitcode in (0, -signal.SIGKILL)
         with sqlite3.connect(path) as db:  # whole cells or nothing
             halves = db.execute(
                 "SELECT c.hash, count(r.run) FROM cells c LEFT JOIN results r USING (hash) GROUP BY c.hash "
@@ -273,6 +273,8 @@ def test_to_ask_whether_a_process_is_gone_does_nothing_to_it(monkeypatch: pytest
     assert sent == [(os.getpid(), 0)]  # a signal of 0 is none
 
 
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no copies of processes here")
+@pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
 @pytest.mark.parametrize(("kills", "count"), [(1, 4), pytest.param(25, 300, marks=pytest.mark.slow)])
 def test_kills_lose_nothing_but_the_cells_in_flight(tmp_path: Path, kills: int, count: int) -> None:
     wanted = cells(count, rounds=120)

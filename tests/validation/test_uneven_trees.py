@@ -131,16 +131,15 @@ def drawn_orders(tree: Topology, moment: Moment) -> dict[tuple[int, ...], list[i
 def test_equal_groups_by_list_run_as_by_their_numbers() -> None:
     ways: tuple[dict[str, Any], ...] = ({}, {"order": "random"}, {"order": "random", "drawn": (2, 3)})
     for i, words in enumerate(("star/ring", "ring/star", "star/star", "ring/ring")):
-        for how in (ways[i % 3], ways[(i + 1) % 3]):
-            plain = Topology.parse(words).sized((3, 4), passes=(1, 2), **how)
-            listed = plain.sized((3, 4), children=branches([[3], [4] * 3]), **how)
-            problem = least_squares(G=3, M=4, samples=6, batch=2, intra=0.5, inter=0.5)
-            traces = [
-                simulate(problem, Tree(topology=tree, K=2), [0.05, 0.1], [1, 2], 2, at=[1, 2])
-                for tree in (plain, listed)
-            ]
-            for name, values in traces[0].values.items():
-                assert torch.allclose(values, traces[1].values[name], rtol=1e-10, atol=0)
+        how = ways[i % 3]
+        plain = Topology.parse(words).sized((3, 4), passes=(1, 2), **how)
+        listed = plain.sized((3, 4), children=branches([[3], [4] * 3]), **how)
+        problem = least_squares(G=3, M=4, samples=6, batch=2, intra=0.5, inter=0.5)
+        traces = [
+            simulate(problem, Tree(topology=tree, K=2), [0.05, 0.1], [1, 2], 2, at=[1, 2]) for tree in (plain, listed)
+        ]
+        for name, values in traces[0].values.items():
+            assert torch.allclose(values, traces[1].values[name], rtol=1e-10, atol=0)
 
 
 def test_a_tree_in_words_is_the_tree_of_its_lists() -> None:

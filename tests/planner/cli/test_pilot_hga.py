@@ -159,14 +159,11 @@ def test_a_server_that_waits_takes_as_many_tasks_as_the_tree_that_it_is(raced: t
     assert f"in {wording.times(least / (4 * rounds))} the time of Star-Star, which waits." in answer.verdict.text
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_async_says_what_the_pilot_measured_beside_the_bound(raced: tuple[Path, str]) -> None:
     """By the times that `recommend` has of the same servers; the verdict is what was measured, at speeds like these."""
     pilot = str(raced[0] / "hga.json")
-    times = {
-        row.title: float(row.time_seconds)
-        for row in planner.recommend(pilot=pilot, details=False).rows
-        if row.id in IDS
-    }
+    times = {row.title: float(row.time_seconds) for row in planner.recommend(pilot=pilot).rows if row.id in IDS}
     seconds = pytest.approx(dict(times))
     waiting = times.pop("Synchronous mean")
     best = min(times, key=lambda name: times[name])

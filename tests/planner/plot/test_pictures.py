@@ -451,7 +451,7 @@ def test_calibration_of_a_scenario_is_the_measured_table_beside_the_predictor(dr
 # ---------------------------------------------------------------- the command
 
 
-@pytest.mark.parametrize("kind", ["bound", "calibration", "diagram", "front", "tornado"])
+@pytest.mark.parametrize("kind", ["bound", "calibration", "front", "tornado"])
 def test_each_kind_draws_a_scenario(drawn: tuple[Path, str]) -> None:
     file, out = drawn
     document = json.loads(out)["picture"]
