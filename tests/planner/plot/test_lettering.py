@@ -109,7 +109,7 @@ def test_every_line_has_its_name_next_to_it(kind, name):
 
 @pytest.mark.parametrize(
     ("kind", "name"),
-    [  # every kind with one of the trees
+    [  # every kind with one of the trees, hours, which have most of the words, with the smaller one
         pytest.param(kind, name, marks=pytest.mark.slow if (i + j) % 2 else ())
         for i, kind in enumerate(["forest", "tiers", "hours", "links", "tornado"])
         for j, name in enumerate(TREES)
