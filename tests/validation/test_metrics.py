@@ -206,11 +206,11 @@ def test_a_store_says_by_which_metrics_it_is_finished(tmp_path: Path, monkeypatc
     assert new.findings[0].rows == old.findings[0].rows
     told = laid_out(document(harness.report(store)))
     assert judge([claim], "quick", store)["ring-top"].keys() == {"gradient", "loss", "accuracy"}
-    (data,) = told.data["rows"]
+    (data,) = told.answer.to_json()["rows"]
     assert data["by"]["gradient"]["rows"] == data["rows"]
     assert data["by"]["accuracy"]["verdict"] is None
     assert len(data["by"]["loss"]["rows"]) == len(data["rows"]) == 2
-    assert {line["metric"] for line in told.records} == {"gradient", "loss"}
+    assert {line["metric"] for line in told.answer.records()} == {"gradient", "loss"}
     (section,) = (one for one in told.sections if one.id == "ring-top")
     (compared,) = (block for block in section.blocks if isinstance(block, Table))
     assert [column.name for column in compared.columns][-2:] == ["by gradient", "by loss"]

@@ -1,6 +1,6 @@
 """Training of any module of `validation.models` on any data set that is split between clients.
 
-Gradients come from `torch.func`, for many models at once as far as memory goes: the road for models whose gradients
+Gradients come by `torch.func.vmap`, for many models at once as far as memory goes: the road for models whose gradients
 nobody has written. Mini-batches are those of `validation.problems.images`.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call, grad, vmap
+from torch.func import functional_call, vmap
 from torch.nn import functional
 
 from validation.datasets import Dataset
@@ -30,6 +30,19 @@ from validation.problems.images import START, Sampled
 
 MEASURED = 24  # what a generator is for
 ROOM = {"cpu": 1 << 27, "cuda": 1 << 33}  # bytes of weights, gradients and activations that are in use at a time
+
+
+def gradients(loss: Callable[..., Tensor], models: Parameters, *samples: Tensor) -> Parameters:
+    """Differentiate the loss of every model on its own samples; all have the models along their first axis.
+
+    Those of the sum are those of each, as no model is in another's loss. `torch.func.grad` has them as well, but
+    imports torch's compiler when it is first called, which takes seconds.
+    """
+    with torch.enable_grad():
+        leaves = tuple(part.detach().requires_grad_() for part in models)
+        spent = vmap(loss)(leaves, *samples)
+        found: Parameters = torch.autograd.grad(spent.sum(), leaves, allow_unused=True, materialize_grads=True)
+    return found
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -104,7 +117,7 @@ class Modules(Sampled):
         def loss(own: Parameters, samples: Tensor, truth: Tensor) -> Tensor:
             return functional.cross_entropy(self._logits(own, samples), truth)
 
-        slopes: Parameters = vmap(grad(loss))(weights, self._prepared(self.shown[rows]), self.labels[rows])
+        slopes = gradients(loss, weights, self._prepared(self.shown[rows]), self.labels[rows])
         if self.clip is not None:
             norm = torch.stack([slope.flatten(1).square().sum(1) for slope in slopes]).sum(0).sqrt()
             factor = (self.clip / norm).clamp(max=1)

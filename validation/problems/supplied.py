@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call, grad, vmap
+from torch.func import functional_call
 from torch.nn import functional
 
 from hflbounds.topology import Children, branches
@@ -30,7 +30,7 @@ from validation.estimate import curvature
 from validation.networks import SIDE, Network
 from validation.partitions import Partition
 from validation.problems.images import Images, Sampled
-from validation.problems.modules import ROOM
+from validation.problems.modules import ROOM, gradients
 
 CHOSEN, TESTED, STEEP = 60, 61, 62  # what a generator is for
 PRODUCTS = 12  # with the Hessian, of a first guess at rates
@@ -354,7 +354,7 @@ class Module(Sampled):
         models = tuple(torch.cat([part, part * 1.01]) for part in self.first)
         rows = torch.arange(min(2, len(self.inputs))).expand(2, -1)
         try:
-            together = vmap(grad(self._spent))(models, self.inputs[rows], self.targets[rows])
+            together = gradients(self._spent, models, self.inputs[rows], self.targets[rows])
         except Exception:  # whatever vmap cannot do, it says in its own ways
             return False
         alone = self._alone(models, rows)
@@ -396,8 +396,7 @@ class Module(Sampled):
         """Gradients on one mini-batch each; rows are of shape (models, samples)."""
         if not self.batched:
             return self._alone(models, rows)
-        found: Parameters = vmap(grad(self._spent))(models, self.inputs[rows], self.targets[rows])
-        return found
+        return gradients(self._spent, models, self.inputs[rows], self.targets[rows])
 
     def local_steps(
         self, models: Parameters, clients: Tensor, seeds: Tensor, draws: Tensor, rates: Tensor, steps: int
