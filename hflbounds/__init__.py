@@ -118,7 +118,9 @@ list = search
 def _latex(bound: Bound, notation: Notation, values: Mapping[str, Any]) -> str:
     from hflbounds.export import Statement, Style  # only where something is printed
 
-    return Statement(bound, Style(notation=notation, values=values)).inline
+    statement = Statement(bound, Style(notation=notation, values=values))
+    _ = statement.value  # refuses where the bound does not apply
+    return statement.inline
 
 
 def _html(bound: Bound) -> str:

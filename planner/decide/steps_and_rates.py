@@ -396,7 +396,8 @@ def _one_tier_within(search: _Search, best: Sequence[Choice]) -> str:
     for one in beside(at) if search.wanted.topology is None else ():
         if all(one.amount(aim, at.network) <= limit for aim, limit in limits.items()):
             takes = join([tuning.WRITE[aim](one.amount(aim, at.network)) for aim in limits])
-            return f" Without servers in between {called(one.title)} takes {takes}, with as many local steps."
+            way = "".join(f": `{' '.join(step.argv)}`" for step in _ranked(search.asked, near))
+            return f" Without servers in between {called(one.title)} takes {takes}, with as many local steps{way}."
     return ""
 
 

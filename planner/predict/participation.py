@@ -2,7 +2,8 @@
 
 Rounds stay completed global rounds, and each costs what completing one takes, broken ones included. What it adds to
 the rounds that only S of the n who were asked take part is an approximation: who comes is no draw of anybody's, and
-both predictors know of draws of a fixed number. S is the expected number, between whole numbers linearly.
+both predictors know of draws of a fixed number. S is the expected number, between whole numbers by logarithms of
+rounds: what fewer add to the variance of a round is in proportion, and rounds grow faster near a target's limit.
 
 Both predictors know of a draw of S of n, of which S = n is a case, with rings in random order: the rounds are
 multiplied by the ratio of their own for S to those for n. For a guarantee these are those of the theorem on draws.
@@ -121,8 +122,8 @@ def _dearer(question: Question, topology: str, come: list[Any], goal: Any, value
             found = question.predictor.rounds_to(in_draws, topology, goal, values)
         memory.keep(key, known := {topology: found})
     needed = np.asarray(known[topology])
-    with np.errstate(invalid="ignore"):
-        there = sum(share * n for share, n in zip(shares, needed, strict=False))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        there = np.exp(sum(share * np.log(n) for share, n in zip(shares, needed, strict=False)))
         full = needed[len(corners)]
         finite = np.isfinite(there) & np.isfinite(full) & (full > 0)
         return np.maximum(np.where(finite, there, 1.0) / np.where(finite, full, 1.0), 1.0)

@@ -381,6 +381,8 @@ def test_numbers_are_checked_as_in_a_call() -> None:
         render("latex", RING, Style(values=FLEET | {"eta_eff": 0.5}))
     with pytest.raises(DomainError, match="G"):
         RING.latex(values={"G": 0})
+    with pytest.raises(ConditionError, match="eta_eff <= "):  # a theorem with numbers that it does not hold for
+        RING.latex(values=FLEET | {"eta_eff": 0.5})
     with pytest.raises(TypeError, match="grups"):
         RING.latex(values={"grups": 3})
     with pytest.raises(FormatError, match="not an array"):

@@ -24,6 +24,9 @@ from planner.decide import participation
 from planner.decide.rank import recommend
 from planner.decide.recommendation import Recommendation
 from planner.errors import NoAnswerError, ScenarioError
+from planner.predict.envelopes import ROUNDS
+from planner.predict.participation import _dearer as dearer
+from planner.predict.predictors.spectrum import PREDICTOR
 from planner.predict.question import ask
 from planner.scenario.availability import Availability
 from planner.scenario.network import Compute, Link, Network, Straggler
@@ -722,3 +725,32 @@ def test_more_than_two_tiers_are_refused_with_the_way_out() -> None:
 def test_a_hundred_rounds_begun_for_one_completed_are_a_plan_and_no_more() -> None:
     assert replace(everyone(2, 3), survival=1 / 100).feasible
     assert not replace(everyone(2, 3), survival=1 / 101).feasible
+
+
+@pytest.mark.parametrize(("sizes", "steps", "rounds"), [((3, 3), 12, 47), ((3, 3), 2, 200), ((4, 8), 20, 300)])
+def test_rounds_between_whole_numbers_are_near_those_of_what_is_left_in_proportion(
+    sizes: tuple[int, int], steps: int, rounds: int
+) -> None:
+    """What is left of the loss by the tables of both numbers, mixed at a common rate; rounds in proportion: 1.9x."""
+    groups, clients = sizes
+    fleet = {"fleet.groups": groups, "fleet.clients_per_group": clients, "fleet.local_steps": steps}
+    told = {**fleet, "problem.heterogeneity": "both", "problem.rounds": rounds, "fleet.order": "random"}
+    question = ask(load(None, {key: ("", str(value)) for key, value in told.items()}))
+    values, goal, far = question.values, float(question.goal()), {}
+    tables = []
+    for present in (clients, clients - 1):
+        at = {**values, "S2": present}
+        fleet_of = PREDICTOR._fleet(question, "star-star", at)
+        constants = PREDICTOR._constants(question, at)
+        squares = [constants["L"] * constants["A"], *(constants[name] ** 2 for name in fleet_of.constants[2:])]
+        tables.append([np.array(squares) @ fleet_of.row(n) for n in range(50)])
+    for absent in (0.0, 0.03, 0.15):
+        both = zip(*tables, strict=True)
+        with np.errstate(invalid="ignore"):  # where runs diverge, which is nowhere the least
+            left = np.log([np.nanmin((1 - absent) * one + absent * other) for one, other in both])
+        wanted = math.log(goal * values["L"])
+        far[absent] = float(np.exp(np.interp(-wanted, -left, np.log(ROUNDS[:50]))))
+    for absent, true in far.items():
+        come = [np.asarray(float(groups)), np.asarray(clients - absent)]
+        found = float(dearer(question, "star-star", come, goal, dict(values)))
+        assert found == pytest.approx(true / far[0.0], rel=0.07)
