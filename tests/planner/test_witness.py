@@ -23,6 +23,8 @@ of its lattices made independent of the processor. Printed anew since, each time
   sigma, with which its deviations move, was no longer followed there;
 - ``flips`` of four, when both rates of a link were followed at once, and shown where that is nearer;
 - times of stars in the one whose devices stay away and vary, when waits were no longer scaled with a round;
+- rounds and what follows of the three whose devices stay away, when those between whole numbers of participants were
+  taken by logarithms;
 - ``p_best`` of 12, when eight times as many errors were drawn, and ``flips`` of one with stragglers, which were solved.
 
 Its defaults were the squared gradient, the predictor ``typical``, what Star-Star has after 1,000 rounds, and rounds
@@ -144,18 +146,9 @@ def named(kept: dict[str, Any]) -> list[str]:
     return own if "given" in (known["R"]["origin"], known["target"]["origin"]) else [*own, "--rounds", "1000"]
 
 
-def often(kept: dict[str, Any]) -> bool:
-    """Examples, the search over K and P and every eighth drawn scenario are looked at in every run."""
-    return bool({"--config", "--local-steps"} & {*kept["arguments"]}) or RUNS.index(kept) % 8 == 0
-
-
 @pytest.mark.parametrize(
     "kept",
-    [
-        pytest.param(kept, marks=() if often(kept) else pytest.mark.slow)
-        for kept in RUNS
-        if "--metric" not in kept["arguments"]
-    ],
+    [kept for kept in RUNS if "--metric" not in kept["arguments"]],
     ids=lambda kept: " ".join(kept["arguments"])[:70],
 )
 def test_every_number_is_kept(
