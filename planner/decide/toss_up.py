@@ -81,7 +81,8 @@ def turned(
         return None  # as it is to know the value, and not another one
     start = each.value or each.scale * STRIDE ** -(STRIDES // 2)
     values = [start * STRIDE ** (side * k) for k in range(1, STRIDES + 1)] if each.value or side > 0 else []
-    values = list(dict.fromkeys(float(round(x)) if each.whole else x for x in values if each.least <= x <= each.most))
+    values = [min(max(x, each.least), each.most) for x in values]  # what is told may end before the range does
+    values = list(dict.fromkeys(float(round(x)) if each.whole else x for x in values))
     values = [x for x in values if x != each.value and (x >= 1 or not each.whole)]
     values += [0.0] * (side < 0 and not each.power and each.value > 0)  # everyone comes
     near, most = each.value, leads([each.value])[0]

@@ -1427,6 +1427,22 @@ def test_a_toss_up_begins_where_the_nearest_does(
     assert found == (None if begins is None else pytest.approx(begins, rel=toss_up.WIDTH))
 
 
+@pytest.mark.parametrize("beyond", [("star-star", "star-ring"), ()])
+def test_what_is_told_alone_has_an_end_before_the_range_does(beyond: tuple[str, ...]) -> None:
+    """The next value looked at lies beyond the range, and "< 0.0392" stood for 0.037 to 0.0392.
+
+    What follows is a toss-up again, or a target out of reach.
+    """
+
+    def told(at: float) -> tuple[str, ...]:
+        return ("star-star", "star-ring") if at > 0.0392 else ("star-star",) if at >= 0.037 else beyond
+
+    target = Input("target", 0.15, apply=lambda moved, _: moved, least=0.03, most=0.8)
+    found = toss_up.turned(told, target, lambda values: [1 / at for at in values], -1, told(0.15))
+    assert found is not None and found[2] == ("star-star",)
+    assert found[:2] == (pytest.approx(0.0392, rel=toss_up.WIDTH), pytest.approx(0.037, rel=toss_up.WIDTH))
+
+
 def test_recommend_says_of_the_nearest_numbers_where_a_toss_up_begins(moved_alone: Any) -> None:
     """The change alone was named, at which the other leads already: the verdict is open three times nearer."""
     moved_alone("client_link", "server_link")
