@@ -114,6 +114,7 @@ class Change:
     to: tuple[str, ...]  # the topologies that come first there and are not of the first tie, the first first
     # from where on none of the first tie is within the resolution; None if that comes nowhere in the range
     clear: float | None
+    last: float | None = None  # up to where that is so, where a pilot's curves take it back
 
 
 @dataclass(frozen=True)
@@ -190,10 +191,28 @@ def nearest(
                 again = _lasting(again, line.line.stretches[::side], side, first)
                 if again is None:
                     continue
+                found = replace(found, last=last_of(line.line.stretches, again.at, side, first))
             if again and again.to:
                 method = line.line.method
-                found = found if abs(again.at - found.at) <= FINE * found.at else again
+                found = found if abs(again.at - found.at) <= FINE * found.at else replace(again, last=found.last)
         yield found, method
+
+
+def last_of(stretches: Sequence[Stretch], at: float, side: int, first: Sequence[str]) -> float | int | None:
+    """The far end of a change at a value on one side, beyond which the first tie leads again, or nobody is told.
+
+    None where there is none. Where another overtakes, the first may tie for a while yet: what lasts begins beyond that.
+    """
+    last, tied = at, True
+    for one in stretches[::side]:
+        end = (one.low, one.high)[::side][1]
+        if (end - at) * side < 0:
+            continue
+        if (one.topologies or last == at) and not {*one.topologies} & {*first}:
+            last, tied = end, False
+        elif not tied:
+            return None if last == at else last
+    return None
 
 
 def _lasting(found: Change, stretches: Sequence[Stretch], side: int, first: Sequence[str]) -> Change | None:

@@ -53,6 +53,7 @@ def nearest_flips(here: Standing) -> tuple[tuple[Sensitivity, ...], str]:
                 to = change.to[:1]
                 away = abs(math.log(at / now)) if now and at else math.inf
                 flip = Sensitivity(parameter=name, now=now, unit=each.unit, break_even=at, best_beyond=to, method=way)
+                flip = flip.replaced(last=change.last)
                 inside = set(to) <= set(leading)
                 # whole rounds, in which rows are told, may have another first than rounds that no step parts
                 if not inside or (spread is not None and 0 < away < spread.reach):

@@ -40,7 +40,7 @@ from planner.io.answers import Answer, Caution, NextStep, Quantity, Sensitivity,
 from planner.io.parts import Part, field
 from planner.io.text import topology_id
 from planner.io.version import version
-from planner.io.wording import LISTED, input_words, join, names, one_of, times, title
+from planner.io.wording import LISTED, in_terms_of, input_words, join, names, one_of, times, title
 from planner.predict.question import Question, ask, with_default_order
 from planner.scenario.fields import CLOCKED, CostMethod, Objective
 from planner.scenario.resolve import Scenario
@@ -180,7 +180,7 @@ def flip(  # reason: one field of the answer after the other
     found.sort(key=lambda row: _nearness(row, scenario))
     lines = tuple(along.line for along in walks)
     every = len(competing) == len(question.topologies)
-    told, named = _verdict(scenario, question, first, found, lines, every=every)
+    told, named = _verdict(scenario, question, first, found, every=every)
     found.sort(key=lambda row: row.id not in named)
     if every and told.status != "depends":
         said = one_tier(question, scenario, objective, here.least, first, beside(question))
@@ -219,34 +219,8 @@ def flip(  # reason: one field of the answer after the other
     )
 
 
-def lasts_until(row: Change, lines: Sequence[Line], first: Sequence[str]) -> float | int | None:
-    """The far end of a change of a number beyond which the first tie now is in front again; None where it lasts.
-
-    Where another overtakes, the present best may tie for a while yet: what lasts begins beyond that.
-    """
-    line = next((one for one in lines if one.parameter == row.parameter), None)
-    if line is None or isinstance(row.break_even, str) or {*row.best_beyond} & {*first}:
-        return row.last
-    above, last, tied = row.break_even > float(row.now), row.break_even, True
-    for one in line.stretches[:: 1 if above else -1]:
-        end = one.high if above else one.low
-        if (end < row.break_even) if above else (end > row.break_even):
-            continue
-        if not set(one.topologies) & set(first):
-            last, tied = end, False
-        elif not tied:
-            return None if last == row.break_even else last
-    return None
-
-
 def _verdict(
-    scenario: Scenario,
-    question: Question,
-    best: tuple[str, ...],
-    rows: Sequence[Change],
-    lines: Sequence[Line],
-    *,
-    every: bool,
+    scenario: Scenario, question: Question, best: tuple[str, ...], rows: Sequence[Change], *, every: bool
 ) -> tuple[Verdict, Sequence[str]]:
     """Which topology is best, whether an assumption that another plausible value turns decides, and the rows named."""
     by = f"{scenario.objective}{'' if every else ', of those that compete'}"
@@ -259,7 +233,7 @@ def _verdict(
         verb = "decides" if len(unknown) == 1 else "decide"
         which = one_of(algorithms(question, both))
         text = f"{which[:1].upper()}{which[1:]} by {by}: {join(unknown)} {verb}."
-        cases = tuple(_cases(question, deciding[0], best, lasts_until(deciding[0], lines, best)))
+        cases = tuple(_cases(question, deciding[0], best))
         return Verdict(status="depends", on=deciding[0].parameter, cases=cases, text=text), [row.id for row in deciding]
     each = algorithms(question, best)
     alone = len(each) == 1
@@ -296,6 +270,7 @@ def _leading(best: tuple[str, ...], rows: Sequence[Change], scenario: Scenario) 
 
 def _in_words(question: Question, best: tuple[str, ...], row: Change, tiers: Sequence[str]) -> str:
     """Say what a change does."""
+    row = in_terms_of(question.metric, row)
     if row.method == "setting":
         each = algorithms(question, row.best_beyond)
         which = names(each) if 0 < len(each) <= LISTED else f"{len(each)} topologies"
@@ -350,15 +325,15 @@ def _unknown(parameter: str, deciding: Sequence[Change], tiers: Sequence[str]) -
     return what.replace(f" {part}link", " link") if tiers else link.replace("_", " ")
 
 
-def _cases(question: Question, row: Change, best: tuple[str, ...], last: float | int | None) -> Iterator[Verdict]:
-    """What is best on either side of a change and of the toss-up about it; the change ends at ``last`` if anywhere."""
+def _cases(question: Question, row: Change, best: tuple[str, ...]) -> Iterator[Verdict]:
+    """What is best on either side of a change and of the toss-up about it."""
     now, beyond, leads = str(row.now), _at(row), ""
     if not isinstance(row.break_even, str):
         above, leads, beaten = row.break_even > float(row.now), " leads", row.beaten or row.break_even
         ends = (format_break_even(end, row.unit) for end in (row.toss_up or row.break_even, beaten))
         now, beyond = map(" ".join, zip(("below", "above") if above else ("above", "below"), ends, strict=True))
-        if last is not None:
-            beyond = " to ".join(format_break_even(end, row.unit) for end in sorted((beaten, last)))
+        if row.last is not None:
+            beyond = " to ".join(format_break_even(end, row.unit) for end in sorted((beaten, row.last)))
     for value, topologies in ((now, best), (beyond, row.best_beyond)):
         each = algorithms(question, topologies)
         text = one_of(each) + leads * (topologies is not best) if len(each) == 1 else f"toss-up, {one_of(each)}"
@@ -477,6 +452,7 @@ def _change(change: changes.Change, found: changes.Walked, here: Standing, first
         best_beyond=change.to,
         method=WAYS[method],
         before=each.number(change.before),
+        last=changes.last_of(found.line.stretches, each.number(change.at), side, first),
         clear=None if change.clear is None else each.number(change.clear),
         crossing=_crossing(each, change, here.question, here.objective, first),
         **costs(each.apply(Perturbed(here.question), just), next(iter(change.to), None)),

@@ -206,6 +206,9 @@ class Sensitivity(Part):
         "from where on, before it, the best is a toss-up; null where that is not before it, or was not looked for",
         default=None,
     )
+    last: float | int | None = field(
+        "up to where that is so; null for no end, or where none was looked for", default=None
+    )
     sobol_total: float | None = field("total Sobol index of the lead; null where it was not drawn", default=None)
     method: str = field("exact, searched, sampled, setting, or draws", default="")
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from decimal import ROUND_CEILING, Context
+from typing import Any, TypeVar
 
 from hflbounds.topology import Topology, plural
+from planner.io.parts import Part
 
 LINK_PARTS = {"up": "uplink", "down": "downlink", "latency": "latency", "rate": "rates"}
 LINK_RATES = ("price", "energy")  # of what it carries
@@ -34,6 +36,8 @@ NAMES = {
 }
 
 UNNAMED = re.compile(r"tier \d+")  # nodes of a tier that nobody named
+VALUES = "now", "break_even", "before", "clear", "toss_up", "beaten", "last", "low", "high"
+Moved = TypeVar("Moved", bound=Part)
 LARGE = 1e6  # from here on a number has an exponent, so that tables of huge fleets keep to a page
 
 
@@ -76,6 +80,27 @@ def _of_tier(parameter: str, tiers: Sequence[str]) -> str:
         if found:
             return found
     return ""
+
+
+def places(one: Part) -> dict[str, float]:
+    """Return what a change, or a line, has of values of its input."""
+    return {name: at for name in VALUES if isinstance(at := one.__dict__.get(name), float)}
+
+
+def in_terms_of(metric: str, one: Moved) -> Moved:
+    """Turn a target that was followed as a test error into the accuracy that is typed; others stay.
+
+    A factor of test errors says nothing of accuracies.
+    """
+    told = one.__dict__
+    if (told["parameter"], metric) != ("target", "accuracy"):
+        return one
+    turned: dict[str, Any] = {name: 1 - at for name, at in places(one).items()}
+    if "stretches" in told:  # they go upwards
+        turned |= {"low": turned["high"], "high": turned["low"], "note": f"as a test error; {told['note']}"}
+        of_each = ((each, places(each)) for each in reversed(told["stretches"]))
+        turned["stretches"] = tuple(s.replaced(low=1 - at["high"], high=1 - at["low"]) for s, at in of_each)
+    return one.replaced(parameter="target_accuracy", unit="%", **turned, **dict.fromkeys(told.keys() & {"distance"}))
 
 
 def join(words: Sequence[str], last: str = "and") -> str:

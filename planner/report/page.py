@@ -19,7 +19,7 @@ from planner.errors import ScenarioError
 from planner.io.answers import Answer, Assumption, Evidence, KnownValue, NextStep, Quantity, Sensitivity, Told, Verdict
 from planner.io.listings import Listing
 from planner.io.text import suggest
-from planner.io.wording import CASES, duration, input_words, join, target_option, times, title, two
+from planner.io.wording import CASES, duration, in_terms_of, input_words, join, places, target_option, times, title, two
 from planner.report.document import (
     COLUMNS,
     Amount,
@@ -381,7 +381,7 @@ def change_in(answer: Answer, one: Sensitivity) -> str:
     while first.cases:  # changes are followed from the first
         first = first.cases[0]
     one, parameter = in_terms_of(answer.metric, one), one.parameter
-    ends = _ends(one)
+    ends = places(one)
     link, dot, both = one.parameter.rpartition(".rate")
     rates = {answer.scenario[f"{link}.{way}"].value for way in ("up", "down")} if dot and not both else ()
     if len(rates) > 1 and "now" in ends:  # one factor for two numbers
@@ -394,17 +394,6 @@ def change_in(answer: Answer, one: Sensitivity) -> str:
         return own
 
     return unserved_in(answer, change(one, titles, first.best, words), parameter, one.break_even)
-
-
-def in_terms_of(metric: str, one: Sensitivity) -> Sensitivity:
-    """Turn a target that was followed as a test error into the accuracy that is typed; others stay."""
-    if (one.parameter, metric) != ("target", "accuracy"):
-        return one
-    return one.replaced(parameter="target_accuracy", unit="%", **{name: 1 - at for name, at in _ends(one).items()})
-
-
-def _ends(one: Sensitivity) -> dict[str, float]:
-    return {name: at for name in ("now", "break_even", "toss_up") if isinstance(at := getattr(one, name), float)}
 
 
 def unserved_in(answer: Answer, text: str, parameter: str, other: object) -> str:
@@ -435,6 +424,9 @@ def change(
     if tossed and one.toss_up == one.break_even:  # there is no room for more
         return f"{what} {side} {tossed} -> toss-up"
     before = f"{tossed} -> toss-up, " if tossed and tossed != at else ""
+    if isinstance(even, float) and one.last is not None:
+        until = " to ".join(dict.fromkeys(format_break_even(x, one.unit) for x in sorted((even, one.last))))
+        return f"{what} {f'{side} {before}' if before else 'of '}{until} {leads}{one.more}"
     return f"{what} {side} {before}{at} {leads}{one.more}"
 
 

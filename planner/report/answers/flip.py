@@ -10,11 +10,12 @@ from typing import Any
 from hflbounds.topology import Topology, all_topologies
 from planner.decide.breakpoints import Line
 from planner.decide.phase_diagram import OUTSIDE, Outside, Phase, source
-from planner.decide.sensitivity import Change, Flips, lasts_until
+from planner.decide.sensitivity import Change, Flips
 from planner.decide.settings import Setting
 from planner.io.listings import Listing, listing
 from planner.io.wording import (
     counted,
+    in_terms_of,
     join,
     join_with_limit,
     names_or,
@@ -51,6 +52,8 @@ DETAILS = (*COLUMNS, *numeric("rounds", "time", "traffic", "toss-up from", "beat
 
 def document(answer: Flips) -> Document:
     """Lay every change of the answer out, the nearest first."""
+    rows, lines = (tuple(in_terms_of(answer.metric, one) for one in some) for some in (answer.rows, answer.flip.lines))
+    answer = answer.replaced(rows=rows, flip=answer.flip.replaced(lines=lines))
     tossed, on, sections = _differ(answer), answer.words(answer.verdict.on), tuple(_sections(answer))
 
     def laid(shown: int) -> Document:
@@ -84,8 +87,8 @@ def _row(answer: Flips, row: Change, tossed: bool, most: int = 4) -> tuple[str, 
     elif row.best_beyond and not (row.alone or row.method == "setting"):
         beyond += f" lead{'s' * (len(row.best_beyond) == 1)}"  # and may be in a toss-up there too
     at = _from(row, row.break_even)
-    if (last := lasts_until(row, answer.flip.lines, answer.flip.first)) is not None:
-        ends = dict.fromkeys(format_break_even(end, row.unit) for end in sorted((row.break_even, last)))
+    if row.last is not None:
+        ends = dict.fromkeys(format_break_even(end, row.unit) for end in sorted((row.break_even, row.last)))
         at = f"{'from' if len(ends) > 1 else '='} {' to '.join(ends)}"
     return answer.words(row.parameter), f"{now}{'?' * row.assumed}", at, _away(row) or "-", beyond, row.method
 
@@ -149,10 +152,8 @@ def _tossed(answer: Flips) -> str:
     for row in sorted(answer.rows, key=lambda row: math.inf if row.turned is None else abs(row.turned)):
         if row.toss_up is None:
             continue
-        where = _from(row, row.toss_up)
-        if row.tossed is not None:
-            ends = dict.fromkeys(format_break_even(end, row.unit) for end in (row.toss_up, row.tossed))
-            where = " to ".join(ends)
+        ends = dict.fromkeys(format_break_even(end, row.unit) for end in (row.toss_up, row.tossed) if end is not None)
+        where = _from(row, row.toss_up) if row.tossed is None else " to ".join(ends)
         found.append(f"{answer.words(row.parameter)} {where}")
     more = f"; {len(found) - AROUND} more: --explain break-even" if len(found) > AROUND else ""
     return ", ".join(found[:AROUND]) + more

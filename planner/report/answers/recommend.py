@@ -21,6 +21,7 @@ from planner.io.wording import (
     capital,
     counted,
     duration,
+    in_terms_of,
     join,
     join_with_limit,
     percent,
@@ -46,7 +47,7 @@ from planner.report.document import (
     thinned,
     typed,
 )
-from planner.report.page import AMOUNTS, BEGUN, RECORD, SCALE, TIED, about, change_in, count, in_terms_of, page, record
+from planner.report.page import AMOUNTS, BEGUN, RECORD, SCALE, TIED, about, change_in, count, page, record
 from planner.report.render.table import first_that_fits
 from planner.scenario.fields import CHOICES
 from planner.scenario.footprint import MORE

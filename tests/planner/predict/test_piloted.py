@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import planner
 from hflbounds.topology import all_topologies
 from planner.data.pilot import Pilot, read_pilot
 from planner.data.race_curves import rounds_like
+from planner.decide.nearest import nearest_flips
 from planner.decide.phase_diagram import phase
 from planner.export.plan import plan
 from planner.io.answers import Sensitivity
@@ -309,6 +311,52 @@ def test_a_change_of_a_target_by_accuracy_is_said_as_it_can_be_typed(tmp_path: P
     assert answer.words("target") == "target test error"
     found = Sensitivity(parameter="target", now=0.15, break_even=0.276, toss_up=0.251, best_beyond=("star-ring",))
     assert change_in(answer, found) == "target accuracy below 74.9 % -> toss-up, 72.4 % -> Star-Ring leads"
+
+
+def overtaken(folder: Path) -> Path:
+    """A pilot by accuracy in which Star-Ring leads for a while: its 17th round brings it from far behind to 95.5 %.
+
+    Star-Star's test error is 0.8 exp(-0.15 r), and so Star-Ring's is ahead of it from r = 16.79, where a line of
+    logarithms between its rounds 16 and 17 crosses that, on to r = 19.1.
+    """
+    each = {name: [0.8 * math.exp(-0.05 * r) for r in range(21)] for name in PACE}
+    each["star-star"] = [0.8 * math.exp(-0.15 * r) for r in range(21)]
+    each["star-ring"] = [0.8 * math.exp(-0.075 * r) if r < 17 else 0.0455 * 0.9995 ** (r - 17) for r in range(21)]
+    told = document(metric="accuracy", start=0.2, rounds=20)
+    for one in told["topologies"]:
+        one["envelope"] = [1 - error for error in each[one["id"]]]
+        one |= {"accuracy": [one["envelope"]] * 2, "loss": [[2 * error for error in each[one["id"]]]] * 2}
+        one["final"] = {"value": one["envelope"][-1], "low": None, "high": None}
+    close = {"rounds": dict.fromkeys(PACE, 20), "ratios": {n: {"value": 1.0, "low": 0.98, "high": 1.02} for n in PACE}}
+    told["targets"] = [{"reference_rounds": 20, "value": 1 - each["star-star"][-1], **close}]
+    return written(folder, **told)
+
+
+def test_a_target_by_accuracy_has_its_changes_as_it_is_typed(tmp_path: Path) -> None:
+    """`flip` said "target below 0.0392", a test error, to who had typed an accuracy."""
+    asked = {**FLEET, "pilot": str(overtaken(tmp_path)), "target_accuracy": "85%", "parameter": ["target"]}
+    found = planner.flip(**asked)
+    [row] = found.rows
+    crossing = 0.075 * 16 / (math.log(0.8 / 0.0455) - 0.075 * 16 - 0.15)  # of the way from round 16 to round 17
+    even = 0.8 * math.exp(-0.15 * (16 + crossing))
+    assert row.parameter == "target" and row.break_even == pytest.approx(even, rel=1e-3)  # the document has the error
+    begins = re.search(r"target accuracy above (\d\d\.\d) % makes it a toss-up", " ".join(found.verdict.text.split()))
+    assert begins is not None and 85 < float(begins[1]) < 100 * (1 - even)
+    page, details = (" ".join(text.split()) for text in (str(found), found.explain()))
+    assert "target accuracy 85 % from 93.6 % to 95.5 % - Star-Ring leads" in page
+    assert f"around break-evens: target accuracy > {begins[1]} %" in page
+    assert "; Star-Ring 93.6 % to 95.5 %; Star-Star 95.5 % to " in details.replace("Star-Star 20 %", "; Star-Star 20 %")
+    assert "test error" not in page and "target test error" not in details
+
+
+def test_a_lead_that_ends_within_the_pilot_has_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """*above 95.4 % -> Star-Ring leads* stood where Star-Star is in front again from 95.8 % on."""
+    monkeypatch.setattr("planner.decide.rank.nearest_flips", nearest_flips)
+    asked = {**FLEET, "pilot": str(overtaken(tmp_path))}
+    page = " ".join(str(planner.recommend(**asked, target_accuracy="85%")).split())
+    assert re.search(r"target accuracy above 8\d\.\d % -> toss-up, 93.6 % to 95.5 % -> Star-Ring leads", page)
+    firsts = [planner.recommend(**asked, target_accuracy=f"{at}%").rows[0].id for at in (93.3, 93.8, 95.3, 95.7)]
+    assert firsts == ["star-star", "star-ring", "star-ring", "star-star"]
 
 
 def test_a_ratio_of_one_seed_is_as_unsure_as_those_on_record(tmp_path: Path) -> None:
