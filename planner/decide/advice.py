@@ -9,7 +9,7 @@ from planner.decide import participation, settings
 from planner.decide.explain import by_samples, unknown
 from planner.decide.recommendation import SHARING, Uncertainty
 from planner.decide.settings import DETECT, ON_FAILURE, POLICY, TIMEOUT, could_be_controlled, in_turns, is_open
-from planner.decide.verdict import is_not_to_wait, out_of_reach, sharing_is_open
+from planner.decide.verdict import is_not_to_wait, last_target, out_of_reach, sharing_is_open
 from planner.io import frames
 from planner.io.answers import Assumption, NextStep, Sensitivity, Verdict
 from planner.io.wording import a_group, input_words, percent, title
@@ -131,7 +131,10 @@ def steps(
         yield NextStep(argv=("hfl-plan", "tune", "..."), why="local steps, group rounds and learning rates")
     scale = orderings.of_scale(question, scenario) if question.predictor.measured else None
     beyond = verdict.status == "toss-up" and question.predictor.extrapolated(question) > 1.05
-    if (scale is not None and scale.wide) or beyond or out_of_reach(question):
+    if scenario.pilot is not None and question.predictor.stalled(question):
+        lower = last_target(question, scenario.pilot.rounds)
+        yield NextStep(argv=("...", *lower), why="in its place a target that the pilot reached")
+    elif (scale is not None and scale.wide) or beyond or out_of_reach(question):
         rounds = ceil_rounds(float(question.rounds()[question.reference]))
         yield NextStep(argv=(*race(question), "--rounds", str(rounds)), why="a pilot as long as the rounds shown")
     elif is_not_to_wait(verdict):

@@ -280,17 +280,23 @@ def verdict(
 
 
 def out_of_reach(question: Question) -> str:
-    """Say so of a target that may never be met, as it is far beyond the pilot; empty for others.
+    """Say so of a target that may never be met, as the pilot levelled off or it is far beyond; empty for others.
 
     Beyond how many times the pilot's rounds is a convention, which no record was fitted to: an accuracy has an end.
     """
-    far = question.predictor.extrapolated(question)
-    if question.target is None or far <= MOST_EXTRAPOLATED.get(question.metric, math.inf):
+    far, why = question.predictor.extrapolated(question), question.predictor.stalled(question)
+    if not why and (question.target is None or far <= MOST_EXTRAPOLATED.get(question.metric, math.inf)):
         return ""
-    return (
-        f"The target may be out of reach: {question.metric} can level off before it, and it takes {times(far)} the "
-        "pilot's rounds."
-    )
+    why = why or f"{question.metric} can level off before it, and it takes {times(far)} the pilot's rounds"
+    return f"The target may be out of reach: {why}."
+
+
+def last_target(question: Question, rounds: int) -> tuple[str, str]:
+    """What the reference has after the last round of a pilot, as a target that can be typed."""
+    left = float(question.predictor.reached(question, question.reference, rounds, {}))
+    if question.metric == "accuracy":
+        return "--target-accuracy", f"{math.floor(1000 * (1 - left)) / 10:g}%"
+    return "--target-loss", f"{1.005 * left:.3g}"
 
 
 def _too_near(here: Standing) -> str:
@@ -299,12 +305,8 @@ def _too_near(here: Standing) -> str:
         return ""
     pilot, way = here.scenario.pilot, "Take a harder one, with more --rounds."
     if pilot is not None and here.question.predictor.extrapolated(here.question) < 1:
-        harder = f"--rounds {pilot.rounds}"
-        if here.scenario.known["target"].origin == "given":  # beside which rounds are a limit
-            left = float(here.question.predictor.reached(here.question, here.question.reference, pilot.rounds, {}))
-            harder = f"--target-loss {1.005 * left:.3g}"
-            if pilot.metric == "accuracy":
-                harder = f"--target-accuracy {math.floor(1000 * (1 - left)) / 10:g}%"
+        given = here.scenario.known["target"].origin == "given"  # beside which rounds are a limit
+        harder = " ".join(last_target(here.question, pilot.rounds)) if given else f"--rounds {pilot.rounds}"
         way = f"Take a harder one in its place, such as {harder}, the pilot's last."
     elif pilot is not None:
         way = "Give `hfl-plan pilot` more --rounds, for a harder one."
@@ -398,7 +400,8 @@ def faster(
     advised = _is_less(worst, scenario)
     one = _is_one_algorithm(question, best[0], SINGLE[who.id][0])
     one = one and math.isclose(question.rounds()[best[0]], who.rounds, rel_tol=scenario.resolution)
-    close = is_close(question, 1 / worst if worst else math.inf, scenario.resolution, one=one)
+    off = 1.0 if one else question.predictor.pair_factor(question, who.id, best[0])
+    close = worst * off >= 1 or is_close(question, 1 / worst if worst else math.inf, scenario.resolution, one=one)
     return found.replaced(advised=advised, within_error=close, same_rounds=one)
 
 
@@ -614,13 +617,10 @@ def without_servers(baseline: Faster, scenario: Scenario, objective: Objective) 
     return f"{name} without {servers} {takes}."
 
 
-ONE_CHILD = {
-    1: ("with one client there is neither star nor ring",),
-    2: (
-        "with one group the top tier is neither star nor ring",
-        "with one client in a group the low tier is neither star nor ring",
-    ),
-}
+ONE_CHILD = (  # by tier, of one and of two
+    ["with one client there is neither star nor ring"],
+    [f"with one {who} tier is neither star nor ring" for who in ("group the top", "client in a group the low")],
+)
 
 
 def same_by_structure(here: Standing) -> str:
@@ -628,17 +628,15 @@ def same_by_structure(here: Standing) -> str:
     question, tied = here.question, here.best
     if len(tied) < 2:
         return ""
-    each = algorithms(question, tied)
-    one, reasons = len(each) == 1, []
-    if len(each) < len(tied):
-        for i, tier in enumerate(question.symbols):
-            if question.values[tier.drawn] == 1:
-                known = ONE_CHILD.get(question.depth, ())
-                reasons.append(known[i] if known else f"with one child the pattern of tier {i + 1} does not matter")
+    each, depth = algorithms(question, tied), question.depth
+    others = [f"with one child the pattern of tier {i + 1} does not matter" for i in range(depth)]
+    known = ONE_CHILD[depth - 1] if depth <= len(ONE_CHILD) else others
+    alone = [question.values[tier.drawn] == 1 and len(each) < len(tied) for tier in question.symbols]
+    reasons = [why for why, one in zip(known, alone, strict=True) if one]
     if not any(question.values[n] for n in ("sigma", *(tier.deviation for tier in question.symbols))):
         reasons.append("without noise and heterogeneity all need the same rounds")
     if not reasons:
         return ""
     rest = [t for t in tied if t not in each]
-    others = f"{names(rest)} {'is' if len(rest) == 1 else 'are'} the same algorithm" if rest else "They are alike"
-    return f"{others}{'s' * (not one and len(rest) > 1)}: {'; '.join(reasons)}."
+    said = f"{names(rest)} {'is' if len(rest) == 1 else 'are'} the same algorithm" if rest else "They are alike"
+    return f"{said}{'s' * (len(each) > 1 and len(rest) > 1)}: {'; '.join(reasons)}."

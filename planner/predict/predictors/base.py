@@ -125,6 +125,14 @@ class Predictor(ABC):
         """How many times further than what was measured the target is; at most 1 where nothing is extrapolated."""
         return 1.0
 
+    def stalled(self, question: Question) -> str:
+        """Say that what was measured levelled off before the target; empty where it did not, or was at it."""
+        return ""
+
+    def pair_factor(self, question: Question, one: str, other: str) -> float:
+        """Factor within which 80 % of ratios of rounds of two systems are, beyond what was measured; 1 where none."""
+        return 1.0
+
     def by_group(self) -> bool:
         """Whether sequential learning was measured group by group, and not in an order that mixes groups."""
         return False

@@ -60,8 +60,9 @@ class Piloted(Predictor):
     def __init__(self, base: Predictor, pilot: Pilot, own: Mapping[str, float]) -> None:
         self.base, self.pilot, self.own = base, pilot, dict(own)
         self.on_proxy, self.furthest = pilot.problem.proxy, float(FURTHEST * pilot.rounds)
-        first, lack = self._cost(pilot.start), pilot.metric == "accuracy"
-        words, reached = ("test error", "test accuracy") if lack else ("training loss", "training loss")
+        self._lacks = pilot.metric == "accuracy"  # whether curves are of what is lacking to 1
+        first = self._cost(pilot.start)
+        words, reached = ("test error", "test accuracy") if self._lacks else ("training loss", "training loss")
         found = Quantity(words, lambda values: first, f"{first:.4g}", reached)
         self.quantities = {pilot.metric: found}  # type: ignore[misc]  # of this one alone
 
@@ -80,10 +81,8 @@ class Piloted(Predictor):
         own = self._runner(system)
         if isinstance(own, Beside) and own.times:
             return None  # its server does not wait
-        runner = system if own is not None else self._by_another_name(system)
-        if runner is None or self._moved(question, question.values):
-            return None
-        return self._rounds(runner, float(question.goal()))
+        runner = None if self._moved(question, question.values) else self._own(system)
+        return None if runner is None else self._rounds(runner, float(question.goal()))
 
     def raced(self, question: Question, system: str) -> bool:
         """Whether the target lies within the pilot's curve of this system, and of the reference where that tells it."""
@@ -99,6 +98,25 @@ class Piloted(Predictor):
     def extrapolated(self, question: Question) -> float:
         """Rounds of the reference to the target over those that raced."""
         return self._like(float(question.goal())) / self.pilot.rounds
+
+    def stalled(self, question: Question) -> str:
+        """Say since when the reference got no better, if for half of its rounds, where nothing was at the target."""
+        pilot, curve = self.pilot, self._curve(self.pilot.reference)
+        since, told = curve.index(curve[-1]), [one.id for one in (*pilot.topologies, *pilot.beside)]
+        if question.target is None or 2 * since > pilot.rounds or not self._beyond(self._like(float(question.goal()))):
+            return ""
+        moved = f"{pilot.metric} has not {'risen' if self._lacks else 'fallen'}"
+        said = f"{title(pilot.reference)}'s {moved} since round {since} of {pilot.rounds}"
+        return "" if any(self.raced(question, system) for system in told) else said
+
+    def pair_factor(self, question: Question, one: str, other: str) -> float:
+        """That of two of the `errors`; FedAvg and sequential learning have those of the tree that they are."""
+        rounds, pair = self._like(float(question.goal())), [self._own(one) or one, self._own(other) or other]
+        raced = [self.raced(question, system) for system in pair]
+        if all(raced) or not self._beyond(rounds):
+            return 1.0
+        spreads = [self.spread(system, rounds, raced=its) for system, its in zip(pair, raced, strict=True)]
+        return math.exp(NORMAL * math.hypot(*spreads, self._further(rounds) * any(raced)))
 
     def _beyond(self, rounds: float) -> bool:
         return rounds > self.pilot.rounds * (1 + 1e-9)
@@ -138,6 +156,10 @@ class Piloted(Predictor):
         found = rounds_like(self._curve(self.pilot.reference), self._curve(one.id), last, one.times)
         return found * like / last if last else 0.0
 
+    def _own(self, system: str) -> str | None:
+        """The runner whose rounds a system has."""
+        return system if self._runner(system) is not None else self._by_another_name(system)
+
     def _by_another_name(self, system: str) -> str | None:
         """The tree that a single tier is: without group rounds and draws, averages of averages and chains of chains."""
         fleet, pattern = self.pilot.fleet, {"fedavg": "star", "sfl": "ring"}.get(system)
@@ -167,8 +189,7 @@ class Piloted(Predictor):
         compared = len(self.pilot.seeds.compared)
         seeds = between(self.pilot.metric, compared)
         near = min(reversed(self.pilot.targets), key=lambda one: abs(math.log(one.reference_rounds / (rounds or 1.0))))
-        there = near.of(runner.id)[1]
-        if there is not None and there.high is not None and there.value > 0:
+        if (there := near.of(runner.id)[1]) is not None and there.high is not None and there.value > 0:
             seeds = max(seeds, math.log(there.high / there.value) / NORMAL)  # earlier pilots have their seeds' alone
         elif there is not None and compared > 1:  # some seed was never there
             seeds = MISSED
@@ -225,40 +246,37 @@ class Piloted(Predictor):
         return tuple(said)
 
     def cautions(self, question: Question) -> tuple[str, ...]:
-        """How far beyond the pilot the rounds are, else who ended it above the target."""
+        """How far beyond the pilot the rounds are, else who ended it on the wrong side of the target."""
         goal = float(question.goal())
-        last, rounds = self.pilot.rounds, self._like(goal)
+        last, rounds, side = self.pilot.rounds, self._like(goal), "below" if self._lacks else "above"
         if not self._beyond(rounds):
             ends = {t: one.final.value for t in question.topologies if (one := self._runner(t)) and one.final}
             lost = [t for t, end in ends.items() if self._cost(end) > self._cost(self.pilot.start)]
             own = {self.pilot.reference} if rounds > last - 1 else set()  # the target is where it ended
             others = [t for t in ends if t not in {*lost, *own} and self._left(t, goal)]
-            said = []
-            if lost:
-                said.append(
-                    f"{names(lost)} ended the pilot above the start with some seeds: the rate of one seed is not "
-                    "stable there. Race smaller --rates before you use it."
-                )
-            if others:
-                said.append(
-                    f"{names(others)} reached the target in the pilot and ended above it: rounds are to when it was "
-                    "first met. Keep the best model, or race more rounds or seeds."
-                )
-            return tuple(said)
+            unstable = (
+                f"ended the pilot {side} the start with some seeds: the rate of one seed is not stable "
+                "there. Race smaller --rates before you use it."
+            )
+            left = (
+                f"reached the target in the pilot and ended {side} it: rounds are to when it was first "
+                "met. Keep the best model, or race more rounds or seeds."
+            )
+            return tuple(f"{names(who)} {said}" for who, said in ((lost, unstable), (others, left)) if who)
         if rounds < LITTLE * last:
             return ()
         far = math.expm1(self._further(rounds))
         marked = " marked ~" * any(self.raced(question, topology) for topology in question.topologies)
-        if question.target is not None and self.pilot.metric == "accuracy":
+        if question.target is not None and self._lacks:
             marked += ", if accuracy gets there at all,"
+        longer = "" if self.stalled(question) else f"; `hfl-plan pilot ... --rounds {math.ceil(rounds)}` sees that far"
         return (
             f"Rounds{marked} are extrapolated {rounds / last:.3g}-fold beyond the pilot's {last} rounds, adding an "
-            f"error of about {percent(far)}. That is of their ratios, each as it was where its curve ends; `hfl-plan "
-            f"pilot ... --rounds {math.ceil(rounds)}` sees that far.",
+            f"error of about {percent(far)}. That is of their ratios, each as it was where its curve ends{longer}.",
         )
 
     def _cost(self, value: float) -> float:
-        return 1 - value if self.pilot.metric == "accuracy" else value
+        return 1 - value if self._lacks else value
 
     def _runner(self, topology: str) -> Runner | None:
         found = self.pilot.runner(topology)
@@ -314,6 +332,5 @@ class Piloted(Predictor):
         like = self._each(target, self._like)
         goal = self.base.reached(question, self.pilot.reference, np.maximum(like, 1.0), self.own)
         with np.errstate(all="ignore"):
-            return self.base.rounds_to(question, topology, goal, here) / self.base.rounds_to(
-                question, topology, goal, self.own
-            )
+            there, own = (self.base.rounds_to(question, topology, goal, counts) for counts in (here, self.own))
+            return there / own

@@ -21,6 +21,7 @@ from planner.decide.phase_diagram import phase
 from planner.export.plan import plan
 from planner.io.answers import Sensitivity
 from planner.io.json_documents import fitted
+from planner.io.wording import times
 from planner.predict.evidence import predictor_record, rows_of
 from planner.predict.question import ask
 from planner.report.answers.pilot import document as page
@@ -927,6 +928,85 @@ def test_a_topology_that_was_at_the_target_and_ended_above_it_is_named(tmp_path:
         said = "Ring-Star reached the target in the pilot and ended above it: rounds are to when it was first met."
         assert any(one.text.startswith(said) for one in answer.warnings) is above
         assert (f"Warning {said}" in " ".join(str(answer).split())) is above
+
+
+def by_accuracy(folder: Path, curves: dict[str, list[float]], **more: Any) -> str:
+    """A pilot whose runs have these accuracies, and the best so far as envelopes."""
+    runners = []
+    for one in document()["topologies"]:
+        run = curves.get(one["id"]) or [1 - 0.4 * value for value in curve(PACE[one["id"]])]
+        best = [max(run[: r + 1]) for r in range(len(run))]
+        runners.append(one | {"envelope": best, "accuracy": [run] * 2, "final": {"value": run[-1]}})
+    return str(written(folder, **{"topologies": runners, "metric": "accuracy", "start": 0.2} | more))
+
+
+def test_an_accuracy_that_fell_again_ends_below_the_target(tmp_path: Path) -> None:
+    """*Reached the target in the pilot and ended above it* was written for a loss."""
+    rises = [1 - 0.4 * value for value in curve(4)]
+    for end, said in ((0.7, "reached the target in the pilot and ended below it:"), (0.1, "ended the pilot below the")):
+        file = by_accuracy(tmp_path, {"ring-star": [*rises[:-1], end]})
+        answer = planner.recommend(pilot=file, target_accuracy="80%", **FLEET)
+        assert any(one.text.startswith(f"Ring-Star {said}") for one in answer.warnings)
+        assert "above" not in " ".join(one.text for one in answer.warnings)
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "loss"])
+def test_a_pilot_that_levelled_off_before_the_target_asks_for_a_lower_one(tmp_path: Path, metric: str) -> None:
+    """An accuracy that had not risen for 159 of 185 rounds was to be raced for 1,547."""
+    stalls = {t: [curve(pace)[min(r, 3)] for r in range(ROUNDS + 1)] for t, pace in dict.fromkeys(PACE, 1.0).items()}
+    if metric == "accuracy":  # after 3 rounds 1 - 0.8 exp(-0.6) = 56.1 %
+        file = by_accuracy(tmp_path, {t: [1 - 0.4 * value for value in run] for t, run in stalls.items()})
+        asked, moved, lower = {"target_accuracy": "57%"}, "risen", ("--target-accuracy", "56%")
+    else:  # 2 exp(-0.6) = 1.0976, and half a percent above
+        runners = [one | {"envelope": stalls[one["id"]]} for one in document()["topologies"]]
+        file, asked, moved = str(written(tmp_path, topologies=runners)), {"target_loss": 1.07}, "fallen"
+        lower = ("--target-loss", "1.1")
+    answer = planner.recommend(pilot=file, **asked, **FLEET)
+    said = f"The target may be out of reach: Star-Star's {metric} has not {moved} since round 3 of 8. "
+    assert answer.verdict.text.startswith(said)
+    assert ("...", *lower) in [step.argv for step in answer.next] and "pilot" not in repr([s.argv for s in answer.next])
+    assert "extrapolated" in repr(answer.warnings) and "sees that far" not in repr(answer.warnings)
+    there = planner.recommend(pilot=file, **{next(iter(asked)): lower[1]}, **FLEET)
+    assert "out of reach" not in there.verdict.text and lower not in [step.argv[1:] for step in there.next]
+
+
+def test_a_tree_at_the_target_or_a_reference_that_gained_late_is_no_end(tmp_path: Path) -> None:
+    for since, pace, stalled in ((4, 1.0, True), (5, 1.0, False), (4, 2.0, False)):
+        own = [curve(1)[min(r, since)] for r in range(ROUNDS + 1)]
+        runners = [one | {"envelope": own} for one in document()["topologies"]]
+        runners[3]["envelope"] = own if pace == 1 else curve(pace)
+        answer = planner.recommend(pilot=str(written(tmp_path, topologies=runners)), target_loss=own[-1] / 1.1, **FLEET)
+        assert ("has not fallen since" in answer.verdict.text) is stalled
+
+
+@pytest.mark.parametrize(
+    ("rounds", "pace", "advice"),
+    [(8, 8, ": use it"), (80, 8, ", within the predictor's error: try it"), (80, 40, ": use it")],
+)  # fmt: skip
+def test_one_tier_beyond_a_pilot_is_tried_within_its_error(
+    tmp_path: Path, rounds: int, pace: float, advice: str
+) -> None:
+    """Ten-fold beyond, two ratios are off by exp(1.28 hypot(0.69, 0.69, 0.10, 0.10)) = 3.5 times in 80 % of draws."""
+    file = str(with_systems(tmp_path, {"fedavg": pace}))
+    answer = planner.recommend(pilot=file, rounds=rounds, **FLEET)
+    takes = times(float(answer.verdict.baseline.ratio))
+    assert f"FedAvg takes {takes} the rounds{advice} unless you need group servers." in answer.verdict.text
+    predictor = (question := ask(planner.load_scenario(pilot=file, rounds=rounds, **FLEET))).predictor
+    seeds, far = 0.083 * math.sqrt(1.5), 0.33 * math.log(max(rounds / ROUNDS, 1), 3)
+    expected = math.exp(1.2816 * math.hypot(seeds, seeds, far, far)) if rounds > ROUNDS else 1
+    assert predictor.pair_factor(question, "fedavg", "ring-star") == pytest.approx(expected)
+
+
+def test_one_tier_that_is_a_tree_has_its_error(tmp_path: Path) -> None:
+    """FedAvg is Star-Star, which rounds are relative to; sequential learning Ring-Ring, at the target before it."""
+    file, seeds = str(written(tmp_path)), 0.083 * math.sqrt(1.5)
+    far = ask(planner.load_scenario(pilot=file, rounds=24, **FLEET))
+    one = math.hypot(seeds, 0.33)  # three-fold
+    for pair, spread in ((("fedavg", "ring-star"), one), (("sfl", "ring-star"), math.hypot(one, one))):
+        assert far.predictor.pair_factor(far, *pair) == pytest.approx(math.exp(1.2816 * spread))
+    near = ask(planner.load_scenario(pilot=file, target_loss=2 * math.exp(-0.2 * 24), **FLEET))
+    both, mixed = (near.predictor.pair_factor(near, "sfl", other) for other in ("ring-star", "star-ring"))
+    assert both == 1 and mixed == pytest.approx(math.exp(1.2816 * math.hypot(seeds, seeds, 0.33, 0.33)))
 
 
 def test_who_falls_in_every_round_and_ends_above_the_rate_search_is_not_said_to_rise(tmp_path: Path) -> None:
