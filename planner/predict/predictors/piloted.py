@@ -180,15 +180,16 @@ class Piloted(Predictor):
     def spread(self, topology: str, rounds: float, *, raced: bool = False) -> float:
         """Standard deviation of the logarithm of rounds relative to the reference's, also of a system beside.
 
-        Seeds tell it at the target of the pilot whose rounds of the reference are the nearest; ratios beyond the pilot
-        add to it where the topology itself did not come that far.
+        Seeds tell it at the target of the pilot whose rounds of the reference are the nearest, those to when it was
+        first met; ratios beyond the pilot add to it where the topology itself did not come that far.
         """
         runner = self._runner(topology)
         if runner is None or runner.id == self.pilot.reference:
             return 0.0
         compared = len(self.pilot.seeds.compared)
         seeds = between(self.pilot.metric, compared)
-        near = min(reversed(self.pilot.targets), key=lambda one: abs(math.log(one.reference_rounds / (rounds or 1.0))))
+        ends = [(self._like(self._cost(one.value)) or 1.0, one) for one in reversed(self.pilot.targets)]
+        near = min(ends, key=lambda pair: abs(math.log(pair[0] / (rounds or 1.0))))[1]
         if (there := near.of(runner.id)[1]) is not None and there.high is not None and there.value > 0:
             seeds = max(seeds, math.log(there.high / there.value) / NORMAL)  # earlier pilots have their seeds' alone
         elif there is not None and compared > 1:  # some seed was never there
@@ -298,6 +299,7 @@ class Piloted(Predictor):
         trees = (self._curve(one.id) for one in self.pilot.topologies if one.envelope)
         return continued(self._curve(self.pilot.reference), trees)
 
+    @lru_cache(maxsize=64)  # noqa: B019 - as above
     def _like(self, goal: float) -> float:
         """Rounds of the reference to a value, also beyond the pilot."""
         return self._reference.rounds_to(goal)

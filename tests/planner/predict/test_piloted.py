@@ -1177,6 +1177,21 @@ def test_the_errors_of_a_target_are_of_the_nearest_of_the_pilot(tmp_path: Path) 
         assert spread == pytest.approx(near if rounds < 4 else far, rel=0.05)
 
 
+def test_no_interval_shrinks_beyond_a_pilot_that_levelled_off(tmp_path: Path) -> None:
+    """What Star-Star had from round 5 on had the error of the target of 4 rounds, and beyond it that of 8."""
+    flat = [curve(1)[min(r, 5)] for r in range(ROUNDS + 1)]
+    runners = [one | ({"envelope": flat} if one["id"] == "star-star" else {}) for one in document()["topologies"]]
+    end = document()["targets"][0] | {"value": flat[-1]}
+    wide = {name: {"value": 1 / pace, "low": 0.5 / pace, "high": 2 / pace} for name, pace in PACE.items()}
+    early = end | {"reference_rounds": 4, "value": flat[4], "ratios": wide}
+    path = str(written(tmp_path, topologies=runners, targets=[early, end]))
+    question = ask(planner.load_scenario(pilot=path, **FLEET))
+    assert float(question.rounds()["star-star"]) == pytest.approx(5)
+    found = [question.predictor.spread("ring-star", rounds) for rounds in (4, 5, ROUNDS, 2 * ROUNDS)]
+    seeds = 0.083 * math.sqrt(1.5)
+    assert found == pytest.approx([math.log(2) / 1.2816, seeds, seeds, math.hypot(seeds, 0.33 * math.log(2, 3))])
+
+
 def test_a_share_of_the_loss_is_refused_beside_accuracies(tmp_path: Path) -> None:
     """It was said to be of 2 L A, of the loss, and was half of the test error at the start."""
     runners = document()["topologies"]
