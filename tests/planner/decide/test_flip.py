@@ -675,7 +675,7 @@ def test_a_setting_that_puts_another_in_front_is_a_change_though_the_toss_ups_sh
     answer, skip = planner.recommend(**given), planner.recommend(**given, on_failure="skip", details=False)
     assert skip.recommended[0] not in answer.recommended and {*skip.recommended} & {*answer.recommended}
     assert ("on_failure", skip.recommended) in [(one.parameter, one.best_beyond) for one in answer.sensitivity]
-    assert "on failure skip -> Ring-Ring, Ring-Star or Star-Ring" in " ".join(str(answer).split())
+    assert "on failure skip -> Ring-Ring or Ring-Star" in " ".join(str(answer).split())
     assert ("--on-failure", "fail|skip|timeout") in [one.argv for one in answer.next if one.asks]
 
 
