@@ -533,7 +533,8 @@ def _one_tier(search: _Search, chosen: Choice) -> str:
     """Say where one tier takes less than the choice, with as many local steps in a round, within the budget."""
     at = tuning.with_steps(search.question, chosen.P, chosen.K)
     within = []
-    for one in (one for one in beside(at) if math.isfinite(one.rounds)):
+    reaching = [one for one in beside(at) if math.isfinite(one.rounds)]
+    for one in reaching:
         over = ((over_links(at, aim, one, 1.0), limit) for aim, limit in search.budget.limits.items())
         if all(max(found.ratio, found.through or 0.0) <= limit for found, limit in over):  # also over servers' links
             within.append(one)
