@@ -146,7 +146,12 @@ def asks(command: str, file: str, **options: str) -> str:
         words = (f" {'-o' if key == 'output' else f'--{key}'} {value}" for key, value in options.items())
         return f"`hfl-plan {command} {file}{''.join(words)}`"
     said = (f", {key.replace('-', '_')}={value if value.isupper() else repr(value)}" for key, value in options.items())
-    return f"`planner.{command}({Path(file).stem.removeprefix(MARK)}{''.join(said)})`"
+    return f"`planner.{command}({named(Path(file))}{''.join(said)})`"
+
+
+def named(path: Path) -> str:
+    """Return how a file is called: by its name, or by the keyword of what stands for it."""
+    return path.name if content(path) is None else path.stem.removeprefix(MARK)
 
 
 def chosen(path: Path) -> bool:

@@ -22,8 +22,9 @@ LONGEST: Final = 40  # characters of a number
 
 def suggest(word: object, known: Iterable[str]) -> str:
     """Return the known word that is nearest, as the sentence ``Did you mean time?``, or an empty text."""
-    near = difflib.get_close_matches(str(word)[:LONGEST].lower(), list(known), n=1)
-    return f"Did you mean {near[0]}?" if near else ""
+    written = {one.lower(): one for one in known}
+    near = difflib.get_close_matches(str(word)[:LONGEST].lower(), written, n=1)
+    return f"Did you mean {written[near[0]]}?" if near else ""
 
 
 def one_of(value: object, choices: Sequence[str], field: str) -> str:

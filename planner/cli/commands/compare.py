@@ -53,7 +53,7 @@ def compare(
     if said.config is not None:
         raise ScenarioError("--config: two scenarios are named already. Leave it out.")
     alike = first.name == second.name
-    names = [str(one) if alike else one.name.removeprefix(frames.MARK) for one in (first, second)]
+    names = [str(one) if alike else frames.named(one) for one in (first, second)]
     sides = [_side(name, path, said) for name, path in zip(names, (first, second), strict=True)]
     return Result(answered(contrast(sides[0], sides[1], progress), str(second)))
 

@@ -237,6 +237,7 @@ def test_answers_of_python_are_compared_as_they_are_saved_or_not(
     assert [row["id"] for row in json.loads(out)["rows"]] == ["plan.draws", "network.client_link.up"]
     for one, other in ((first, second), (planner.Recommendation.load("a.json"), fleet), ("a.json", second)):
         assert [row.to_json() for row in planner.compare(one, other).rows] == json.loads(out)["rows"]
+    assert str(planner.compare(first, "b.json")).startswith("first and b.json\n")
     quick = {"settings": {"plan.draws": 0}, "details": False}
     of_frame = planner.recommend(data=Polars(COUNTS), **quick)
     with pytest.raises(planner.ScenarioError, match=r"write the frame to a \.csv file, and ask anew with its name"):

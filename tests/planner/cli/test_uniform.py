@@ -405,6 +405,7 @@ def test_an_answer_that_contradicts_others_is_asked_again(plan, monkeypatch, wor
         ("--tiers 2/3/4 --availability 95%", "E028]: availability: it is counted for at most two tiers", "Leave it"),
         ("--example phones -G 3", "E002]: --example: the file is written as it is, without -", "recommend --config"),
         ("-c examples/phones.toml", "E012]: there is no option -c", "`hfl-plan recommend`"),
+        ("-g 3", "E012]: there is no option -g", "Did you mean -G?"),
     ],
 )
 def test_init_refuses_what_it_cannot_write_and_what_its_next_command_would(plan, words: str, refused: str, way: str):
