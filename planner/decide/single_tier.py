@@ -132,6 +132,7 @@ def baselines(question: Question) -> tuple[Baseline, ...]:
         whence: Origin = "bound" if question.predictor.guarantees else "predicted"
         whence = "measured" if question.predictor.raced(question, key) else whence
         rounds = float(alone.rounds()[topology]) if measured is None else measured
+        rounds = rounds if rounds <= question.allowed else math.inf
         grouped = _by_group(question, alone) if pattern == "star" else None
         found.append(Baseline(key, name, alone, topology, rounds, whence, grouped=grouped))
     return tuple(found)

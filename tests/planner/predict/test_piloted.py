@@ -997,6 +997,15 @@ def test_one_tier_beyond_a_pilot_is_tried_within_its_error(
     assert predictor.pair_factor(question, "fedavg", "ring-star") == pytest.approx(expected)
 
 
+def test_one_tier_keeps_to_the_most_rounds_as_trees_do(tmp_path: Path) -> None:
+    """At 0.2 in a logarithm a round Star-Star, which is FedAvg, comes to the target in 6 rounds, of 4 that are allowed."""
+    file, target = str(written(tmp_path)), 2 * math.exp(-0.2 * 6) * 1.001
+    for rounds, comes in ((4, False), (6, True)):
+        answer = planner.recommend(pilot=file, target_loss=target, rounds=rounds, **FLEET)
+        rows = {row.id: row.rounds is not None for row in answer.rows}
+        assert (rows["star-star"], rows["fedavg"]) == (comes, comes)
+
+
 def test_one_tier_that_is_a_tree_has_its_error(tmp_path: Path) -> None:
     """FedAvg is Star-Star, which rounds are relative to; sequential learning Ring-Ring, at the target before it."""
     file, seeds = str(written(tmp_path)), 0.083 * math.sqrt(1.5)
