@@ -17,7 +17,7 @@ docs/theory/tilted-quadratics.md.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
@@ -138,6 +138,36 @@ def affine_round(topology: Topology, K: int, step: Any, placement: Placement = "
     shape = given.shape  # that of a number is lost where a pattern's weights are an array of one
     found = (TierShare(*(one.reshape(shape) for one in (t.kept, t.anew, t.both))) for _, t in reversed(tiers))
     return AffineRound(call, noise.reshape(shape), tuple(found), placement == "shuffled")
+
+
+def mixed(parts: Sequence[tuple[float, AffineRound]]) -> AffineRound:
+    """Take the mean of rounds of which one is drawn anew each time, as where it varies who takes part.
+
+    What a coordinate's factor varies by is left out: it is none where stars alone differ.
+
+    Args:
+        parts: Shares, which sum to 1, with rounds of trees of one depth at the same steps.
+    """
+
+    def mean(of: Callable[[AffineRound], Array]) -> Array:
+        return np.asarray(sum(share * of(one) for share, one in parts))
+
+    def tier(place: int) -> TierShare:
+        names = ("kept", "anew", "both")
+        return TierShare(*(mean(lambda one, name=name: getattr(one.tiers[place], name)) for name in names))  # type: ignore[misc]
+
+    first = parts[0][1]
+    if len(parts) == 1:
+        return first
+    with np.errstate(divide="ignore"):  # a step of 1 leaves nothing
+        factor = LinearMap.of_step(mean(lambda one: one.map.one_less))
+    return AffineRound(
+        factor,
+        mean(lambda one: one.noise),
+        tuple(map(tier, range(len(first.tiers)))),
+        all(one.whole for _, one in parts),
+        tuple(mean(lambda one, i=i: one.miscounted[i]) for i in range(len(first.miscounted))),  # type: ignore[misc]
+    )
 
 
 def _uneven(topology: Topology, K: int, step: Array, placement: Placement) -> AffineRound:

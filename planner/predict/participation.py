@@ -2,8 +2,8 @@
 
 Rounds stay completed global rounds, and each costs what completing one takes, broken ones included. What it adds to
 the rounds that only S of the n who were asked take part is an approximation: who comes is no draw of anybody's, and
-both predictors know of draws of a fixed number. S is the expected number, between whole numbers by logarithms of
-rounds: what fewer add to the variance of a round is in proportion, and rounds grow faster near a target's limit.
+both predictors know of draws of a fixed number. S is the expected number. Between whole numbers a predictor that
+`mixes` them has rounds with either, in that share; of others the logarithms of rounds are interpolated.
 
 Both predictors know of a draw of S of n, of which S = n is a case, with rings in random order: the rounds are
 multiplied by the ratio of their own for S to those for n. For a guarantee these are those of the theorem on draws.
@@ -103,7 +103,8 @@ def _dearer(question: Question, topology: str, come: list[Any], goal: Any, value
     """Factor on the rounds where so many take part of those who were asked; see the module."""
     drawn = [tier.drawn for tier in question.symbols]
     everyone = [values[name] for name in drawn]
-    sides = [list(_whole_numbers(some, of)) for some, of in zip(come, everyone, strict=True)]
+    mixes = question.predictor.mixes
+    sides = [list(_whole_numbers(some, of, mixes)) for some, of in zip(come, everyone, strict=True)]
     corners = [[number for number, _ in corner] for corner in itertools.product(*sides)]
     shares = [math.prod(share for _, share in corner) for corner in itertools.product(*sides)]
     asked = [*corners, everyone]
@@ -145,8 +146,11 @@ def begun(question: Question, topology: str, **changes: Any) -> float:
     return 1 / there.survival if there.feasible else 1.0
 
 
-def _whole_numbers(expected: Any, most: Any) -> Iterator[tuple[Any, Any]]:
-    """The whole numbers on either side, and the share of each."""
+def _whole_numbers(expected: Any, most: Any, mixes: bool) -> Iterator[tuple[Any, Any]]:
+    """The whole numbers on either side, and the share of each; the expected one where a predictor mixes them itself."""
+    if mixes:
+        yield np.clip(expected, 1, most), 1.0
+        return
     low = np.clip(np.floor(expected + 1e-9), 1, most)
     part = np.clip(expected - low, 0.0, 1.0)
     yield low, 1 - part

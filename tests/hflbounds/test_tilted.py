@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pytest
 
 from hflbounds import ConditionError, DomainError, get, tilt_bound, tilt_tuned
-from hflbounds.tilted import Measure, Placement, accumulated, affine_round, coefficients, log_uniform, mean_over
+from hflbounds.tilted import Measure, Placement, accumulated, affine_round, coefficients, log_uniform, mean_over, mixed
 from hflbounds.topology import Order, Tier, Topology, all_topologies, two_tier
 
 Array = npt.NDArray[np.float64]
@@ -495,3 +495,22 @@ def test_closed_forms_tune_on_arrays_as_one_by_one() -> None:
         tree = two_tier("ring-ring", G=5, M=6, order="random")
         asked: dict[str, Any] = {"K": 2, "R": rounds, "L": 1.0, "Delta0": 3.0, "sigma": noise, "deltas": (0.3, 0.4)}
         assert one.value >= tilt_bound(tree, **asked, eta=one.eta) >= tilt_bound(tree, **asked) * (1 - 1e-9)
+
+
+def test_rounds_drawn_anew_are_those_of_every_sequence_in_its_share() -> None:
+    """Of clients with tilts of 1 and -1 each comes alone in a sixth of the rounds: all sequences of four."""
+    step, rounds = Fraction(1, 5), 4
+    comes = {(1, 1): Fraction(2, 3), (1, 0): Fraction(1, 6), (0, 1): Fraction(1, 6)}
+    start, tilt = Fraction(0), Fraction(0)
+    for sequence in itertools.product(comes, repeat=rounds):
+        share, moved = math.prod((comes[one] for one in sequence), start=Fraction(1)), Fraction(0)
+        for first, second in sequence:
+            moved = (1 - step) * moved - step * Fraction(first - second, first + second)
+        start, tilt = start + share * (1 - step) ** (2 * rounds), tilt + share * moved**2
+    trees = [Topology((Tier("star", size=2, drawn=drawn),)) for drawn in (1, 2)]
+    parts = [
+        (share, affine_round(tree, 1, float(step), "shuffled"))
+        for share, tree in zip((1 / 3, 2 / 3), trees, strict=True)
+    ]
+    found = accumulated(mixed(parts), rounds)
+    assert found[[0, 2]] == pytest.approx([float(start), float(tilt / step**2)], rel=1e-13)

@@ -70,6 +70,8 @@ class Predictor(ABC):
     measured: ClassVar[bool] = False
     on_proxy = False  # whether that was on other data than those of the fleet
     furthest = math.inf  # rounds of the reference beyond which it is not asked
+    # whether counts of those who take part may lie between whole numbers, and stand for rounds of both in that share
+    mixes: ClassVar[bool] = False
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)

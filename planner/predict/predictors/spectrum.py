@@ -41,7 +41,7 @@ import itertools
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, reduce
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -55,6 +55,7 @@ from hflbounds.tilted import (
     affine_round,
     log_uniform,
     mean_over,
+    mixed,
     shares_of_gap,
 )
 from hflbounds.topology import Tier, TierSymbols, Topology, all_topologies
@@ -64,6 +65,8 @@ from planner.predict.envelopes import FADED, ROUNDS, Array, EnvelopePredictor
 
 if TYPE_CHECKING:
     from planner.predict.question import Question
+
+Among = tuple[tuple[float, Topology], ...]
 
 RATES = 320  # of a table, at most
 LARGEST = 1.98  # of rates, raw, times L: at 2 local steps no longer contract
@@ -130,6 +133,12 @@ class Fleet(envelopes.Fleet):
     scatter: float = 0.0  # of the curvature of a mini-batch, over the curvature; by loss alone
     fading: float = 0.0  # the power of training time as which squares of deviations fall; by loss alone
     decay: float = 0.0  # the power of curvatures as which shares of A grow; by loss, where curvatures scatter
+    among: Among = ()  # where those who take part vary from round to round: trees with their shares, the largest last
+
+    @property
+    def trees(self) -> Among:
+        """Whose rounds they are, with their shares."""
+        return self.among or ((1.0, self.topology),)
 
     @property
     def shape(self) -> tuple[int, float]:
@@ -148,8 +157,8 @@ class Fleet(envelopes.Fleet):
 
     @cached_property
     def steps(self) -> Array:
-        """Raw rates times L."""
-        return self.curvatures.steps(self.topology.effective_steps(self.K))
+        """Raw rates times L; of the tree with the fewest, where they vary."""
+        return self.curvatures.steps(_fewest(self.trees, self.K))
 
     @property
     def miscounts(self) -> bool:
@@ -165,10 +174,10 @@ class Fleet(envelopes.Fleet):
     def coefficients(self, rounds: float) -> Array:
         """Of the loss of the last model times L, or of the mean squared gradient; see the base class."""
         of, alone = self.curvatures, self.scatter > 0
-        one = _round(self.topology, self.K, of, self.miscounts)
+        one = _round(self.trees, self.K, of, self.miscounts)
         found = accumulated(one, rounds, self.measure, tiers_alone=alone)
         if alone:
-            log_factor, base, noise = _growth(self.topology, self.K, self.scatter)
+            log_factor, base, noise = _growth(self.trees, self.K, self.scatter)
             with np.errstate(over="ignore"):
                 moved = np.minimum((np.exp(rounds * log_factor), np.expm1(rounds * base) * noise), TOP)
             found = np.concatenate([moved, found])
@@ -181,9 +190,10 @@ class Fleet(envelopes.Fleet):
 
 
 @lru_cache(maxsize=KEPT)
-def _round(topology: Topology, K: int, curvatures: Curvatures, apart: bool = False) -> AffineRound:
+def _round(trees: Among, K: int, curvatures: Curvatures, apart: bool = False) -> AffineRound:
     """A global round at each product of rate and curvature; what is miscounted of each tier as one of its own."""
-    one = affine_round(topology, K, curvatures.products(topology.effective_steps(K)), "shuffled")
+    effective = _fewest(trees, K)
+    one = mixed([(share, _of_tree(tree, K, curvatures, effective)) for share, tree in trees])
     if not apart:
         return one
     gone = [(1 - FADED) * kept for kept in one.miscounted]
@@ -193,20 +203,34 @@ def _round(topology: Topology, K: int, curvatures: Curvatures, apart: bool = Fal
 
 
 @lru_cache(maxsize=KEPT)
-def _growth(tree: Topology, K: int, scatter: float) -> tuple[Array, Array, Array]:
+def _of_tree(tree: Topology, K: int, curvatures: Curvatures, effective: float) -> AffineRound:
+    return affine_round(tree, K, curvatures.products(effective), "shuffled")
+
+
+def _fewest(trees: Among, K: int) -> float:
+    """Local steps one after the other in a round, of the tree with the fewest."""
+    return min(tree.effective_steps(K) for _, tree in trees)
+
+
+@lru_cache(maxsize=KEPT)
+def _growth(trees: Among, K: int, scatter: float) -> tuple[Array, Array, Array]:
     """The `_squares` as sums of their powers take them: the logarithm, that with an end, and noise over its power."""
-    log_factor, noise = _squares(tree, K, scatter)
+    effective = _fewest(trees, K)
+    each = [(share, *_squares(tree, K, scatter, effective)) for share, tree in trees]
+    log_factor = reduce(_log_of_sum, [log + math.log(share) for share, log, _ in each])
+    noise = np.asarray(sum(share * one for share, _, one in each))
     base = _base(log_factor)
     return log_factor, base, noise / np.expm1(base)
 
 
-def _squares(tree: Topology, K: int, scatter: float) -> tuple[Array, Array]:
+@lru_cache(maxsize=KEPT)
+def _squares(tree: Topology, K: int, scatter: float, effective: float) -> tuple[Array, Array]:
     """What a round does to the mean square of a coordinate: the logarithm of its factor, and what unit noise adds.
 
     A local step multiplies a coordinate by ``1 - v`` in the mean, with a scatter of ``scatter v`` drawn anew. One after
     the other, mean squares multiply; the mean of n side by side keeps the square of the mean and an nth of the rest.
     """
-    v = BROAD.products(tree.effective_steps(K))
+    v = BROAD.products(effective)
     mean, square = np.log1p(v * (v - 2)), np.log1p(v * ((1 + scatter**2) * v - 2))
     mean, square, noise = K * mean, K * square, _sum_of_powers(square, K)
     if tree.uneven:
@@ -268,6 +292,7 @@ def _base(log_base: Array) -> Array:
 
 class _Spectrum(EnvelopePredictor):
     id = "spectrum"
+    mixes = True
     says = "that losses of a broad spectrum with these constants take"
     metrics = ("loss", "accuracy", "gradient")
     powers: ClassVar[many_steps.Powers | None] = None  # of many local steps; None for those that come with the package
@@ -384,13 +409,24 @@ class _Spectrum(EnvelopePredictor):
         fading = question.fading or 0.0 if measure == "loss" else 0.0
         decay = question.decay or 0.0 if scatter else 0.0
         how = {"scatter": scatter, "fading": fading, "decay": decay}
-        return _made(question.sized(topology, values), int(values["K"]), measure=measure, **how)
+        among = tuple((s, question.sized(topology, {**values, **part})) for s, part in _taking_part(question, values))
+        trees = among if len(among) > 1 else ()
+        return _made(among[-1][1], int(values["K"]), measure=measure, among=trees, **how)
 
 
 def gaining(rounds: Any, of_stars: Any, power: float) -> Any:
     """Rounds of a topology as runs have them, by those predicted: none is gained of the first round."""
     less = 1 + np.maximum(of_stars - 1, 0.0) ** (1 - power) * np.maximum(rounds - 1, 0.0) ** power
     return np.where(rounds <= of_stars, less, of_stars ** (1 - power) * rounds**power)
+
+
+def _taking_part(question: Question, values: Mapping[str, Any]) -> Iterator[tuple[float, dict[str, float]]]:
+    """The whole numbers of those who take part that are next to the values', with their shares; the largest last."""
+    drawn = {tier.drawn: float(values[tier.drawn]) for tier in question.symbols}
+    sides = [((math.ceil(n) - n, math.floor(n)), (1 - math.ceil(n) + n, math.ceil(n))) for n in drawn.values()]
+    for corner in itertools.product(*sides):
+        if share := math.prod(part for part, _ in corner):
+            yield share, dict(zip(drawn, (float(number) for _, number in corner), strict=True))
 
 
 def _plain(question: Question) -> Question:

@@ -7,10 +7,13 @@ import itertools
 import json
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from test_cli import ROOT, run
 from test_docs import printed
@@ -24,9 +27,6 @@ from planner.decide import participation
 from planner.decide.rank import recommend
 from planner.decide.recommendation import Recommendation
 from planner.errors import NoAnswerError, ScenarioError
-from planner.predict.envelopes import ROUNDS
-from planner.predict.participation import _dearer as dearer
-from planner.predict.predictors.spectrum import PREDICTOR
 from planner.predict.question import ask
 from planner.scenario.availability import Availability
 from planner.scenario.network import Compute, Link, Network, Straggler
@@ -546,7 +546,7 @@ def test_divisions_are_searched_with_availability() -> None:
     found = {d.groups: d.time_seconds for d in result.recommend.divisions if d.time_seconds is not None}
     taken = found[int(result.scenario["G"].value)]  # the fewest groups of those that cannot be told from the fastest
     assert result.ranking[0].time_seconds == pytest.approx(taken, rel=0.03)
-    assert min(found.values()) < taken < 1.2 * min(found.values())
+    assert min(found.values()) <= taken < 1.2 * min(found.values())
 
 
 # ---------------------------------------------------------------- what is refused
@@ -727,30 +727,64 @@ def test_a_hundred_rounds_begun_for_one_completed_are_a_plan_and_no_more() -> No
     assert not replace(everyone(2, 3), survival=1 / 101).feasible
 
 
-@pytest.mark.parametrize(("sizes", "steps", "rounds"), [((3, 3), 12, 47), ((3, 3), 2, 200), ((4, 8), 20, 300)])
-def test_rounds_between_whole_numbers_are_near_those_of_what_is_left_in_proportion(
-    sizes: tuple[int, int], steps: int, rounds: int
+@pytest.mark.parametrize(
+    ("sizes", "steps", "scatter", "coming", "off"),
+    [
+        ((2, 3), 2, 0.0, 0.9, 0.15),
+        ((2, 3), 2, 1.25, 0.8, 0.15),
+        pytest.param((4, 2), 2, 0.0, 0.95, 0.1, marks=pytest.mark.slow),
+        pytest.param((6, 3), 5, 0.0, 0.99, 0.1, marks=pytest.mark.slow),
+        pytest.param((4, 2), 2, 1.25, 0.9, 0.15, marks=pytest.mark.slow),
+    ],
+)
+def test_rounds_of_stars_from_which_devices_stay_away_are_those_of_runs(
+    sizes: tuple[int, int], steps: int, scatter: float, coming: float, off: float
 ) -> None:
-    """What is left of the loss by the tables of both numbers, mixed at a common rate; rounds in proportion: 1.9x."""
-    groups, clients = sizes
-    fleet = {"fleet.groups": groups, "fleet.clients_per_group": clients, "fleet.local_steps": steps}
-    told = {**fleet, "problem.heterogeneity": "both", "problem.rounds": rounds, "fleet.order": "random"}
-    question = ask(load(None, {key: ("", str(value)) for key, value in told.items()}))
-    values, goal, far = question.values, float(question.goal()), {}
-    tables = []
-    for present in (clients, clients - 1):
-        at = {**values, "S2": present}
-        fleet_of = PREDICTOR._fleet(question, "star-star", at)
-        constants = PREDICTOR._constants(question, at)
-        squares = [constants["L"] * constants["A"], *(constants[name] ** 2 for name in fleet_of.constants[2:])]
-        tables.append([np.array(squares) @ fleet_of.row(n) for n in range(50)])
-    for absent in (0.0, 0.03, 0.15):
-        both = zip(*tables, strict=True)
-        with np.errstate(invalid="ignore"):  # where runs diverge, which is nowhere the least
-            left = np.log([np.nanmin((1 - absent) * one + absent * other) for one, other in both])
-        wanted = math.log(goal * values["L"])
-        far[absent] = float(np.exp(np.interp(-wanted, -left, np.log(ROUNDS[:50]))))
-    for absent, true in far.items():
-        come = [np.asarray(float(groups)), np.asarray(clients - absent)]
-        found = float(dearer(question, "star-star", come, goal, dict(values)))
-        assert found == pytest.approx(true / far[0.0], rel=0.07)
+    """Interpolated logarithms of rounds of whole numbers gave 2.0 in place of 4.3 in the first case."""
+    told = {
+        "fleet.groups": sizes[0], "fleet.clients_per_group": sizes[1], "fleet.local_steps": steps,
+        "problem.heterogeneity": "both", "problem.rounds": 100, "problem.curvature_scatter": scatter,
+    }  # fmt: skip
+    here, there = (
+        ask(load(None, {key: ("", str(value)) for key, value in {**told, **more}.items()}))
+        for more in ({}, {"availability.client": coming})
+    )
+    goal = float(here.goal())
+    runs = [ran(sizes, steps, here.values, goal, scatter, share) for share in (coming, 1.0)]
+    factor, usual = (float(question.rounds()["star-star"]) for question in (there, here))
+    of_runs, of_usual = (float(np.interp(-math.log(goal), -np.log(one), np.arange(len(one)))) for one in runs)
+    assert factor / usual == pytest.approx(of_runs / of_usual, rel=off)
+
+
+def ran(
+    sizes: tuple[int, int], steps: int, values: Mapping[str, Any], goal: float, scatter: float, coming: float
+) -> npt.NDArray[np.float64]:
+    """Mean loss of runs of Star-Star at the best of some rates, round by round to a goal, on the spectrum assumed."""
+    rng, draws, wide = np.random.default_rng(3), 32, 32
+    decades, power = (4.0, 0.0) if scatter else (2.25, -0.75)
+    L, A, sigma, zeta, delta = (float(values[name]) for name in ("L", "A", "sigma", "zeta", "delta"))
+    h = L * 10 ** np.linspace(-decades, 0, wide)
+    gap = A * h**power / (h**power).sum()
+    rates = np.geomspace(0.1 if scatter else 0.02, 1.6, 14)[:, None, None, None, None] / L
+    tilts = []
+    for shape, axis, deviation in (((draws, *sizes, wide), 2, zeta), ((draws, sizes[0], 1, wide), 1, delta)):
+        one = rng.normal(size=shape)
+        one -= one.mean(axis, keepdims=True)
+        tilts.append(one * deviation / np.sqrt(wide * np.square(one).mean((1, 2, 3), keepdims=True)))
+    model, found = np.broadcast_to(np.sqrt(2 * gap / h), (len(rates), draws, wide)), [A]
+    while min(found) > goal:
+        assert len(found) < 500
+        present = rng.random((draws, *sizes)) < coming
+        while not (some := present.any((1, 2))).all():
+            present[~some] = rng.random((int((~some).sum()), *sizes)) < coming
+        groups = present.any(2)
+        weights = present / np.maximum(present.sum(2), 1)[..., None] / groups.sum(1)[:, None, None]
+        local = np.broadcast_to(model[:, :, None, None], (len(rates), draws, *sizes, wide))
+        for _ in range(steps):
+            seen = h * (1 + scatter * rng.normal(size=local.shape[1:])) if scatter else h
+            noise = rng.normal(size=local.shape[1:]) * sigma / math.sqrt(wide)
+            local = local - rates * (seen * local + tilts[0] + tilts[1] + noise)
+        model = np.einsum("dgm,rdgmw->rdw", weights, local)
+        with np.errstate(over="ignore", invalid="ignore"):
+            found.append(float(np.nanmin((h * model**2 / 2).sum(-1).mean(-1))))
+    return np.minimum.accumulate(found)

@@ -998,7 +998,7 @@ def test_one_tier_beyond_a_pilot_is_tried_within_its_error(
 
 
 def test_one_tier_keeps_to_the_most_rounds_as_trees_do(tmp_path: Path) -> None:
-    """At 0.2 in a logarithm a round Star-Star, which is FedAvg, comes to the target in 6 rounds, of 4 that are allowed."""
+    """At 0.2 in a logarithm a round Star-Star, which is FedAvg, takes 6 rounds to the target."""
     file, target = str(written(tmp_path)), 2 * math.exp(-0.2 * 6) * 1.001
     for rounds, comes in ((4, False), (6, True)):
         answer = planner.recommend(pilot=file, target_loss=target, rounds=rounds, **FLEET)

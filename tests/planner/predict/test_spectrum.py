@@ -410,7 +410,7 @@ def test_scatter_of_curvature_is_that_of_every_sequence_of_signs(topology: str) 
     """Curvatures 1 + scatter and 1 - scatter with equal chances: the literal round for every sequence of them."""
     G, M, K, scatter = 2, 2, 2, 0.7
     fleet = Fleet(two_tier(topology, G=G, M=M, P=1), K, measure="loss", scatter=scatter)
-    log_factor, noise = _squares(fleet.topology, K, scatter)
+    log_factor, noise = _squares(fleet.topology, K, scatter, fleet.topology.effective_steps(K))
     signs = np.array(list(itertools.product((-1.0, 1.0), repeat=G * M * K)))  # shape (sequences, steps)
     steps = np.eye(1 + G * M * K)  # the start, and the noise of every local step
     log_factors, noises = (fleet.curvatures.of_each(one) for one in (log_factor, noise))  # by rate and curvature
@@ -431,8 +431,8 @@ def test_scatter_of_curvature_is_that_of_every_sequence_of_signs(topology: str) 
 
 def test_without_scatter_squares_are_those_of_the_round_in_closed_form() -> None:
     tree = Topology((Tier("ring", size=3), Tier("star", size=4, passes=2), Tier("ring", size=2)))
-    log_factor, noise = _squares(tree, 3, 0.0)
-    plain = _round(tree, 3, spectrum.BROAD)
+    log_factor, noise = _squares(tree, 3, 0.0, tree.effective_steps(3))
+    plain = _round(((1.0, tree),), 3, spectrum.BROAD)
     some = np.s_[::7]
     np.testing.assert_allclose(log_factor[some], 2 * plain.map.log_size[some], rtol=1e-9, atol=1e-14)  # near 1
     np.testing.assert_allclose(noise[some], plain.noise[some], rtol=1e-9)
