@@ -349,10 +349,11 @@ class _Walk:
 
     def few(self, side: int) -> Array:
         """Values on one side at which a quick look is taken, upwards."""
-        now, whole = self.each.value, self.each.whole
+        now, whole, ends = self.each.value, self.each.whole, self.range()
         dear = whole or self.question.partly_available or is_drawn(self.question)
         count = SCANNED_SLOWLY if whole and not is_quick(self.question) else SCANNED_DEARLY if dear else SCANNED
-        at = now * (REACH_OF_COUNTS if whole else REACH) ** (side * np.arange(1, count + 1) / count)
+        reach = REACH_OF_COUNTS**side if whole else ends[side > 0] / (now or math.inf)
+        at = now * reach ** (np.arange(1, count + 1) / count)
         if now == 0:
             at = self.each.scale * np.geomspace(1 / REACH, REACH, count) if side > 0 else np.zeros(0)
             at = at[at <= self.each.most]

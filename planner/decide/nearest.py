@@ -85,10 +85,15 @@ def _says_most(one: Sensitivity, near: Mapping[tuple[str, bool], float]) -> bool
     Of both rates at once, as a faster line moves them, where that is nearer than of either alone, and then instead.
     """
     rate = f"{one.parameter.rpartition('.')[0]}.rate"
-    side = isinstance(one.break_even, (int, float)) and isinstance(one.now, (int, float)) and one.break_even > one.now
+    side = _is_above(one)
     alone = min(near.get((part, side), math.inf) for part in moved_by(rate))
     both = near.get((rate, side), math.inf) < alone - FINE
     return both if one.parameter == rate else not both or one.parameter not in moved_by(rate)
+
+
+def _is_above(one: Sensitivity) -> bool:
+    at, now = one.break_even, one.now
+    return isinstance(at, (int, float)) and isinstance(now, (int, float)) and at > now
 
 
 def _with_toss_ups(
@@ -96,9 +101,11 @@ def _with_toss_ups(
 ) -> Iterator[tuple[float, Sensitivity]]:
     """Changes with where a toss-up begins before them, of the nearest numbers where one look takes milliseconds.
 
-    With how far the first of both is.
+    And where one begins that no break-even follows, where a pilot's whole rounds make one here and there. With how far
+    the first of both is.
     """
-    left = 0 if here.question.partly_available or len(here.best) != 1 else TOSSED
+    alone = not here.question.partly_available and len(here.best) == 1
+    left = TOSSED * alone
     for away, flip in found:
         each, even = looked.get(flip.parameter), flip.break_even
         if left and each is not None and flip.best_beyond and isinstance(even, (int, float)):
@@ -108,6 +115,15 @@ def _with_toss_ups(
             flip = flip.replaced(toss_up=begins)
             away = abs(math.log(begins / each.value)) if begins and each.value else away
         yield away, flip
+    still = [each for each in looked.values() if each.looks and alone]
+    seen = {(one.parameter, _is_above(one)) for _, one in found}
+    for each, side in ((each, side) for each in still for side in (-1, 1) if (each.name, side > 0) not in seen):
+        told = toss_up.undecided_along(each, here, here.totals)
+        turned = toss_up.turned(told, each, lambda values: values, side, here.best)  # whatever the leads are
+        if turned is not None:
+            at, last, best = turned
+            flip = Sensitivity(parameter=each.name, now=each.value, unit=each.unit, break_even=at, best_beyond=best)
+            yield abs(math.log(at / each.value)), flip.replaced(toss_up=at, last=last, method="sampled")
 
 
 def _nearest(question: Question, objective: Objective) -> tuple[Question, str]:

@@ -81,6 +81,8 @@ FRACTION = 1e-6  # of a round that is not run, where whole rounds are equal
 LARGEST_DRAWN = 2_000  # clients times group rounds; beyond it random compute times are not drawn again to look around
 FEW_TIMES = 6  # values at most at which a round is timed for each
 STRAIGHT = 1e-10  # relative distance from a line of what is on it
+FEW_ROUNDS = 8  # of a pilot, up to which one more or less may turn what is told:
+CLOSE, APART = 1.02, 1.1  # factors between targets that are looked at, of so few rounds and of more
 
 
 @dataclass(frozen=True)
@@ -133,6 +135,8 @@ class Input:
     # whether it moves what the bounds need in more than one way, so that it is enclosed quantity by quantity: both
     # deviations at once, or a deviation with the target that follows from it
     coupled: bool = False
+    # where what is told may go back and forth, as a pilot's whole rounds do: values of which it is looked at every one
+    looks: tuple[float, ...] = ()
 
     def number(self, value: float) -> float | int:
         """A value as answers show it: whole where it counts things."""
@@ -273,7 +277,8 @@ def inputs(question: Question, objective: Objective) -> dict[str, Input]:
         retarget = partial(_asked, lambda asked, at: asked.varied(target=at, share=None))
         reached = partial(question.predictor.reached, question, question.reference, values=values)
         least, most = (float(reached(rounds)) for rounds in (furthest, 0)) if furthest < math.inf else (0.0, math.inf)
-        found.append(Input("target", float(question.target), retarget, least=least, most=most))
+        looks = _targets(question, least, most)
+        found.append(Input("target", float(question.target), retarget, least=least, most=most, looks=looks))
     if question.horizon is not None:
         prolong = partial(_asked, lambda asked, at: asked.varied(horizon=np.round(at)))
         most = min(LARGEST_ROUNDS, furthest) if floating else LARGEST_ROUNDS
@@ -299,6 +304,18 @@ def inputs(question: Question, objective: Objective) -> dict[str, Input]:
             apply, name = partial(_asked, partial(_rerated, link)), f"{link}.rate"
             every[name] = replace(up, name=name, apply=apply, bends=())
     return every
+
+
+def _targets(question: Question, least: float, most: float) -> tuple[float, ...]:
+    """Targets of a pilot, close to one another where some topology has few whole rounds to them; none without one."""
+    predictor = question.predictor
+    if not predictor.measured:
+        return ()
+    few = min(float(predictor.reached(question, t, float(FEW_ROUNDS), question.values)) for t in question.topologies)
+    few, found = min(max(few, least), most), list[float]()
+    for low, high, apart in ((least, few, APART), (few, most, CLOSE)):
+        found += np.geomspace(low, high, math.ceil(math.log(high / low) / math.log(apart)) + 1)[1:].tolist()
+    return tuple(found)
 
 
 def moved_by(name: str) -> tuple[str, ...]:

@@ -58,15 +58,21 @@ def begins(told: Undecided, each: Input, even: float, first: tuple[str, ...]) ->
 
 
 def _towards(each: Input, even: float) -> Iterator[float]:
-    """Values from the present one to a break-even, evenly by their logarithms; at last this itself."""
+    """Values from the present one to a break-even, evenly by their logarithms, or all; at last this itself."""
     now = each.value
     near = now or even * NEAR_ZERO
-    for i in range(1, LOOKS if even else 1):
+    yield from _all(each, now, even)
+    for i in range(1, LOOKS if even and not each.looks else 1):
         far = near * (even / near) ** (i / LOOKS)
         far = float(round(far)) if each.whole else far
         if far not in (now, even):
             yield far
     yield even
+
+
+def _all(each: Input, near: float, end: float) -> list[float]:
+    """Values of which every one is looked at between two, from the one to the other; none without such."""
+    return sorted((x for x in each.looks if min(near, end) < x < max(near, end)), key=lambda x: abs(x - near))
 
 
 def turned(
@@ -75,7 +81,7 @@ def turned(
     """From where to where, on one side, one of a toss-up is named alone, or one that is named is in a toss-up.
 
     With what is told there. The end is None where it is so at all values looked at. ``leads`` are those of the first
-    over the second at values: it is looked only where the lead has grown, or shrunk.
+    over the second at values: it is looked only where the lead has grown, or shrunk, unless every value is.
     """
     if bool(told(each.value)[1:]) != bool(now[1:]):
         return None  # as it is to know the value, and not another one
@@ -83,15 +89,16 @@ def turned(
     values = [start * STRIDE ** (side * k) for k in range(1, STRIDES + 1)] if each.value or side > 0 else []
     values = [min(max(x, each.least), each.most) for x in values]  # what is told may end before the range does
     values = list(dict.fromkeys(float(round(x)) if each.whole else x for x in values))
+    values = _all(each, each.value, (each.least, each.most)[side > 0]) if each.looks else values
     values = [x for x in values if x != each.value and (x >= 1 or not each.whole)]
     values += [0.0] * (side < 0 and not each.power and each.value > 0)  # everyone comes
     near, most = each.value, leads([each.value])[0]
     ahead = leads(values) if values else ()
     small = sorted(pair for pair in zip(ahead, values, strict=True) if pair[0] * GROWN < most)[:SMALLEST]
-    if len(now) == 1 and not any(told(at)[1:] for _, at in small):
+    if len(now) == 1 and not each.looks and not any(told(at)[1:] for _, at in small):
         return None  # as where the lead is smallest one is named still
     for far, lead in zip(values, ahead, strict=True):
-        if far and not (lead > most * GROWN if now[1:] else lead * GROWN < most):
+        if far and not each.looks and not (lead > most * GROWN if now[1:] else lead * GROWN < most):
             continue
         found = told(far)
         if found and bool(found[1:]) != bool(now[1:]):
@@ -112,9 +119,9 @@ def turned(
 def ends(told: Undecided, each: Input, end: float, even: float, first: tuple[str, ...]) -> float | int | None:
     """From where on, beyond a break-even, none of the first tie is in the toss-up; None where that is not seen."""
     up = even > each.value
-    near = even
+    near, looks = even, iter(_all(each, even, end))
     while near > 0 and near != end:
-        far = min(near * STRIDE, end) if up else max(near / STRIDE, end)
+        far = next(looks, end) if each.looks else min(near * STRIDE, end) if up else max(near / STRIDE, end)
         far = float(round(far)) if each.whole else far
         found = told(far)
         if found and not {*first} & {*found}:

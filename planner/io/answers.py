@@ -200,10 +200,12 @@ class Sensitivity(Part):
     parameter: str
     now: float | int | str | None
     unit: str = ""
-    break_even: float | int | str | None = field("the nearest value with another best row; null for none", default=None)
+    break_even: float | int | str | None = field(
+        "the nearest value with another best row, or a toss-up; null for none", default=None
+    )
     best_beyond: tuple[str, ...] = ()
     toss_up: float | int | None = field(
-        "from where on, before it, the best is a toss-up; null where that is not before it, or was not looked for",
+        "from where on, up to it, the best is a toss-up; null where that is not before it, or was not looked for",
         default=None,
     )
     last: float | int | None = field(

@@ -421,11 +421,12 @@ def change(
     # farther away from a count the present best may lead again
     side = "=" if isinstance(even, int) else "above" if even > now else "below"
     at, tossed = (None if x is None else format_break_even(x, one.unit) for x in (even, one.toss_up))
-    if tossed and one.toss_up == one.break_even:  # there is no room for more
-        return f"{what} {side} {tossed} -> toss-up"
+    ends = () if one.last is None or not isinstance(even, float) else sorted((even, one.last))
+    until = " to ".join(dict.fromkeys(format_break_even(x, one.unit) for x in ends))
+    if tossed and one.toss_up == one.break_even:  # there is no more of it, or no room
+        return f"{what} {f'of {until}' if until else f'{side} {tossed}'} -> toss-up"
     before = f"{tossed} -> toss-up, " if tossed and tossed != at else ""
-    if isinstance(even, float) and one.last is not None:
-        until = " to ".join(dict.fromkeys(format_break_even(x, one.unit) for x in sorted((even, one.last))))
+    if until:
         return f"{what} {f'{side} {before}' if before else 'of '}{until} {leads}{one.more}"
     return f"{what} {side} {before}{at} {leads}{one.more}"
 

@@ -86,7 +86,10 @@ def document(answer: Recommendation) -> Document:
     sections, facts = tuple(_sections(answer)), tuple(_facts(answer))
     changes = [answer.sensitivity]
     if any(one.toss_up is not None for one in answer.sensitivity):
-        changes.append(tuple(one.replaced(break_even=one.toss_up or one.break_even) for one in answer.sensitivity))
+        each = ((one, one.toss_up or one.break_even) for one in answer.sensitivity)
+        changes.append(
+            tuple(one if at == one.break_even else one.replaced(break_even=at, last=None) for one, at in each)
+        )
     few = len(answer.ranking) <= LEAST + 1
 
     def laid(

@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -446,6 +447,10 @@ def test_counts_that_take_their_time_are_halved_down_to_the_change() -> None:
     ((change, _),) = nearest(each, question, "rounds", first)
     assert (change.at, change.to) == (777, ("ring-ring",))
     assert len([one for one in looked if one > 10]) <= 5 + 10
+    looked.clear()
+    real = replace(each, value=10.0, whole=False, most=500.0)  # 777 is refused, and stood as a change
+    assert not [*nearest(real, question, "rounds", first)]
+    assert max(looked) == pytest.approx(500.0)
 
 
 # ---------------------------------------------------------------- the whole answer

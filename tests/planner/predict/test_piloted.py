@@ -18,6 +18,7 @@ from planner.data.pilot import Pilot, read_pilot
 from planner.data.race_curves import rounds_like
 from planner.decide.nearest import nearest_flips
 from planner.decide.phase_diagram import phase
+from planner.decide.verdict import standing
 from planner.export.plan import plan
 from planner.io.answers import Sensitivity
 from planner.io.json_documents import fitted
@@ -337,7 +338,8 @@ def test_a_target_by_accuracy_has_its_changes_as_it_is_typed(tmp_path: Path) -> 
     """`flip` said "target below 0.0392", a test error, to who had typed an accuracy."""
     asked = {**FLEET, "pilot": str(overtaken(tmp_path)), "target_accuracy": "85%", "parameter": ["target"]}
     found = planner.flip(**asked)
-    [row] = found.rows
+    row, easier = found.rows  # as one round more or less decides of a low accuracy
+    assert easier.best_beyond[0] == "star-star" and easier.best_beyond[1:] and easier.toss_up is None
     crossing = 0.075 * 16 / (math.log(0.8 / 0.0455) - 0.075 * 16 - 0.15)  # of the way from round 16 to round 17
     even = 0.8 * math.exp(-0.15 * (16 + crossing))
     assert row.parameter == "target" and row.break_even == pytest.approx(even, rel=1e-3)  # the document has the error
@@ -348,6 +350,50 @@ def test_a_target_by_accuracy_has_its_changes_as_it_is_typed(tmp_path: Path) -> 
     assert f"around break-evens: target accuracy > {begins[1]} %" in page
     assert "; Star-Ring 93.6 % to 95.5 %; Star-Star 95.5 % to " in details.replace("Star-Star 20 %", "; Star-Star 20 %")
     assert "test error" not in page and "target test error" not in details
+
+
+def as_accuracy(folder: Path) -> Path:
+    """The pilot of the example with its losses, over 2.5, as test errors."""
+    told = json.loads((ROOT / "examples" / "digits_pilot.json").read_text())
+    for one in (*told["topologies"], *told["beside"]):
+        one["envelope"] = [1 - loss / 2.5 for loss in one["envelope"]]
+        one["accuracy"] = [[1 - loss / 2.5 for loss in losses] for losses in one["loss"]]
+        one["final"] = {"value": one["envelope"][-1], "low": None, "high": None}
+    for one in told["targets"]:
+        one["value"] = 1 - one["value"] / 2.5
+    path = folder / "accuracy.json"
+    path.write_text(json.dumps(told | {"metric": "accuracy", "start": 1 - told["start"] / 2.5}))
+    return path
+
+
+@pytest.mark.parametrize(("metric", "now"), [("loss", 0.5), ("accuracy", 0.5), ("loss", 2.0), ("accuracy", 1.5)])
+def test_where_a_toss_up_of_a_pilot_ends_and_begins_is_so_all_along(tmp_path: Path, metric: str, now: float) -> None:
+    """*target of 1.19 to 2.3 settles it for Star-Star* had toss-ups in it, and 0.81 was nearer.
+
+    By accuracy `flip` knew of no change. The rounds of a pilot are few and whole, so that a toss-up comes and goes.
+    ``now`` is the loss, or what the accuracy is made of: of 0.5 there is a toss-up.
+    """
+    path = ROOT / "examples" / "digits_pilot.json" if metric == "loss" else as_accuracy(tmp_path)
+    asked: dict[str, Any] = {"pilot": str(path), "uplink": "20Mbit/s", "link_sharing": "per-client"}
+
+    def told(at: float) -> tuple[str, ...]:
+        goal = {"target_loss": float(at)} if metric == "loss" else {"target_accuracy": 1 - float(at)}
+        return planner.recommend(**asked, **goal, details=False).verdict.best
+
+    now /= 1.0 if metric == "loss" else 2.5
+    here, goal = told(now), {"target_loss": now} if metric == "loss" else {"target_accuracy": 1 - now}
+    rows = planner.flip(**asked, **goal, parameter=["target"]).rows
+    turns = [row for row in rows if "," in row.id]  # without a break-even beyond
+    assert turns and {row.alone for row in turns} == {len(here) > 1}
+    for row in turns:
+        assert {told(at) for at in np.geomspace(row.break_even, row.last or row.break_even, 7)} == {row.best_beyond}
+        before = np.geomspace(now, row.break_even, 15)
+        assert {len(told(at)) > 1 for at in before if abs(math.log(at / row.break_even)) > 0.03} <= {row.alone}
+    if not here[1:]:  # and `recommend` has them
+        scenario = planner.load_scenario(**asked, **goal)
+        flips, _ = nearest_flips(standing(ask(scenario), scenario, "time"))
+        found = {one.toss_up for one in flips if one.parameter == "target"}
+        assert found == {row.toss_up or row.break_even for row in rows}
 
 
 def test_a_lead_that_ends_within_the_pilot_has_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
