@@ -34,6 +34,7 @@ NICKNAMES = {
     "zeta/delta": "zeta^2/delta^2",
 }
 OPTIONS = {option.lstrip("-"): field.symbol for field in FIELDS for option in field.options if field.symbol}
+OPTIONS["target-accuracy"] = "target"
 MEANT = {
     r"heterogeneity|data|skew": r"(zeta|delta\d?)(/sigma)?|.*\^2/.*",
     r"bandwidth|rates?|speed": r".*\.(up|down|rate)",
@@ -342,6 +343,14 @@ def in_sigmas(question: Question) -> dict[str, Input]:
         for name, count in deviations(question).items()
         if question.values[count] > 1
     }
+
+
+def as_typed(each: Input, metric: str) -> Input:
+    """A target that is followed as a test error as the accuracy that is typed; others as they are."""
+    if (each.name, metric) != ("target", "accuracy"):
+        return each
+    typed = replace(each, name="target_accuracy", unit="%", apply=lambda moved, at: each.apply(moved, 1 - at))
+    return replace(typed, value=1 - each.value, least=1 - each.most, most=1 - each.least, looks=())
 
 
 def of_clock(question: Question) -> list[tuple[str, float, str]]:

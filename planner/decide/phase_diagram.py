@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +16,7 @@ from planner.decide.parameters import (
     Input,
     Perturbed,
     as_run,
+    as_typed,
     fixed,
     in_sigmas,
     input_named,
@@ -36,7 +37,7 @@ from planner.io.version import version
 from planner.io.wording import CASES, input_words
 from planner.predict.predictors import guaranteed
 from planner.predict.question import Question, ceil_rounds
-from planner.scenario.fields import CLOCKED, LARGEST_COUNT, Objective
+from planner.scenario.fields import CLOCKED, LARGEST_COUNT, PROBABILITY, Objective
 from planner.scenario.resolve import Scenario
 from planner.scenario.units import parse_duration, parse_rate, parse_size
 
@@ -45,7 +46,9 @@ CELLS_SLOW = 17  # where every cell needs a model or an attendance of its own
 CELLS_DRAWN = 9  # where compute times are drawn for every cell
 AT_ONCE = 128  # cells with counts of their own that are asked together; a predictor keeps the fleets of so many
 LEAST_COUNT = 30  # counts go at least so far
-PARSE = {"bit/s": parse_rate, "bytes": parse_size, "s": parse_duration}
+PARSE: dict[str, Callable[..., Any]] = {
+    "bit/s": parse_rate, "bytes": parse_size, "s": parse_duration, "%": PROBABILITY.read,
+}  # fmt: skip
 
 Outside = Literal["", "not reached", "met at the start", "says nothing", "step"]
 OUTSIDE: dict[Outside, str] = {
@@ -314,7 +317,7 @@ def _sides(question: Question, objective: Objective, asked: str) -> list[tuple[I
             )
         if name in held:
             raise ScenarioError(f"--map: {input_words(name)} stays, as {held[name]}. Name another input.")
-        axes.append((every[name], span.strip()))
+        axes.append((as_typed(every[name], question.metric), span.strip()))
     across, upwards = (each.name for each, _ in axes)
     if set(moved_by(across)) & set(moved_by(upwards)):
         raise ScenarioError(f"--map: {across} and {upwards}: one number is on both axes. Name two inputs.")

@@ -19,12 +19,14 @@ from planner.data.race_curves import rounds_like
 from planner.decide.nearest import nearest_flips
 from planner.decide.phase_diagram import phase
 from planner.decide.verdict import standing
+from planner.errors import ScenarioError
 from planner.export.plan import plan
 from planner.io.answers import Sensitivity
 from planner.io.json_documents import fitted
 from planner.io.wording import times
 from planner.predict.evidence import predictor_record, rows_of
 from planner.predict.question import ask
+from planner.report.answers.flip import map_document
 from planner.report.answers.pilot import document as page
 from planner.report.page import change_in
 
@@ -404,6 +406,28 @@ def test_a_lead_that_ends_within_the_pilot_has_its_end(tmp_path: Path, monkeypat
     assert re.search(r"target accuracy above 8\d\.\d % -> toss-up, 93.6 % to 95.5 % -> Star-Ring leads", page)
     firsts = [planner.recommend(**asked, target_accuracy=f"{at}%").rows[0].id for at in (93.3, 93.8, 95.3, 95.7)]
     assert firsts == ["star-star", "star-ring", "star-ring", "star-star"]
+
+
+def test_a_map_of_a_target_by_accuracy_has_it_as_it_is_typed(tmp_path: Path) -> None:
+    """The axis was of the test error, without a word of it: the scenario lay at *target 0.15* for 85 %."""
+    asked = {**FLEET, "pilot": str(overtaken(tmp_path)), "objective": "time"}
+    found = phase(planner.load_scenario(**asked, target_accuracy="85%"), "target=50%:0.98,uplink", cells=3)
+    axis = found.x
+    assert (axis.parameter, axis.words, axis.unit, axis.now) == ("target_accuracy", "target accuracy", "%", 0.85)
+    assert axis.values == pytest.approx((0.5, 0.7, 0.98))
+    for place, accuracy in enumerate(axis.values):
+        there = planner.recommend(**asked, target_accuracy=accuracy, uplink=f"{found.y.values[1]!r}bit/s").rows[0]
+        assert (found.first[1][place], found.rounds[1][place]) == (there.id, there.rounds)
+    text = " ".join(str(map_document(found)).split())
+    assert "over target accuracy (across)" in text and "the scenario: target accuracy 85 %, " in text
+    assert (
+        axis.values
+        == phase(
+            planner.load_scenario(**asked, target_accuracy="85%"), "target accuracy=50%:0.98,uplink", cells=3
+        ).x.values
+    )
+    with pytest.raises(ScenarioError, match=r"target_accuracy: '50' is not a probability .* Write 50% or 0.5"):
+        phase(planner.load_scenario(**asked, target_accuracy="85%"), "target=50:98%,uplink")
 
 
 def test_a_ratio_of_one_seed_is_as_unsure_as_those_on_record(tmp_path: Path) -> None:
