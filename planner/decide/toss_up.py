@@ -13,7 +13,7 @@ from planner.decide.parameters import Input, deviations, moved_by, ratios
 from planner.decide.verdict import Standing, algorithms, standing
 
 LOOKS = 8  # values before a break-even at which it is looked for: what is told may end, and come back
-WIDTH = 0.02  # relative width of the interval in which a toss-up is found to begin, and to end
+WIDTH = 1e-3  # relative width of the interval in which a toss-up is found to begin, and to end: pages have three digits
 STRIDE = 2.0  # a factor: so far apart are the values at which its end is looked for
 STRIDES = 6  # on either side of the present value, where one of a toss-up of now gets ahead
 SMALLEST = 2  # leads at which one has to be named still for there to be no toss-up between

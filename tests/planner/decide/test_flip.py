@@ -1429,7 +1429,7 @@ def test_a_toss_up_begins_where_the_nearest_does(
         return (*first, "star-ring") if any(low <= at <= high for low, high in tossed) else first
 
     found = toss_up.begins(told, Input("sigma", value, apply=lambda moved, _: moved), even, first)
-    assert found == (None if begins is None else pytest.approx(begins, rel=toss_up.WIDTH))
+    assert found == (None if begins is None else pytest.approx(begins, rel=1e-3))
 
 
 @pytest.mark.parametrize("beyond", [("star-star", "star-ring"), ()])
@@ -1445,7 +1445,7 @@ def test_what_is_told_alone_has_an_end_before_the_range_does(beyond: tuple[str, 
     target = Input("target", 0.15, apply=lambda moved, _: moved, least=0.03, most=0.8)
     found = toss_up.turned(told, target, lambda values: [1 / at for at in values], -1, told(0.15))
     assert found is not None and found[2] == ("star-star",)
-    assert found[:2] == (pytest.approx(0.0392, rel=toss_up.WIDTH), pytest.approx(0.037, rel=toss_up.WIDTH))
+    assert found[:2] == (pytest.approx(0.0392, rel=1e-3), pytest.approx(0.037, rel=1e-3))
 
 
 def test_recommend_says_of_the_nearest_numbers_where_a_toss_up_begins(moved_alone: Any) -> None:
