@@ -176,7 +176,9 @@ def flip(  # reason: one field of the answer after the other
     found = [_with_toss_up(row, walks, here, competing) for row in found]
     tossed = len(algorithms(question, first)) > 1
     sides = [(one.input, side) for one in walks for side in (-1, 1) if tossed or not (one.below, one.above)[side > 0]]
-    found += [row for each, side in sides for row in _turned_toss_up(each, side, here, competing)]
+    for each, side in sides:
+        progress(each.name)
+        found += _turned_toss_up(each, side, here, competing)
     found.sort(key=lambda row: _nearness(row, scenario))
     lines = tuple(along.line for along in walks)
     every = len(competing) == len(question.topologies)

@@ -1633,7 +1633,11 @@ def test_what_leads_inside_a_toss_up_decides_nothing_and_the_nearest_toss_up_is_
 
 
 def test_the_verdict_names_a_toss_up_that_is_nearer_than_every_break_even() -> None:
-    found = flip(planner.load_scenario(**CAMERAS, objective="traffic"), only=["sigma", "G"])
+    said: list[str] = []
+    found = flip(planner.load_scenario(**CAMERAS, objective="traffic"), only=["sigma", "G"], progress=said.append)
+    # each as it is followed, and again for every side without a break-even, where looking for a toss-up took longest
+    assert said == ["sigma", "G", "sigma", "G", "G"]
+    assert [row.id for row in found.rows if "," not in row.id] == ["sigma above"]
     assert re.search(r"; sigma above 2\.\d+ makes it a toss-up\.$", found.verdict.text)
     assert found.rows[0].parameter == "sigma"
     nearest = min(found.rows, key=lambda row: abs(row.distance or math.inf))
