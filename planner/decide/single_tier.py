@@ -37,7 +37,7 @@ OTHERS = (
     (
         "hsl",
         "HSL (hubs, no trusted cloud)",
-        "needs nodes and edge budgets, and bounds the mean over the nodes' own models",
+        "needs nodes and edge budgets, and bounds the mean squared gradient at the nodes' own models",
         ("hfl-plan", "hubs"),
     ),
     (

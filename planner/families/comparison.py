@@ -155,7 +155,7 @@ def _hsl(edges: str, scenario: Scenario, config: Path | None, said: Spoken) -> d
     nodes = f"{scenario.number('G') * scenario.number('M'):.0f}"
     found = hsl.solve(hsl.pose({"nodes": nodes, "edges": edges}, config, said))
     why = (
-        f"{found.hubs.budgets}: to the mean squared gradient of the nodes' mean model by a reconstructed theorem, and "
+        f"{found.hubs.budgets}: to the mean squared gradient at the nodes' own models by a reconstructed theorem, and "
         f"its own target ({found.question.setting.target:.3g})"
     )
     return _amounts(found.hubs.rounds, found.hubs, why)

@@ -37,7 +37,7 @@ def parts(
     ``claims`` are what the ids of claims on record begin with. Of symbols ``assumed`` those that were not given are
     listed. Details are sentences of ``--explain``, by section; warnings and the record are added.
     """
-    told = tuple(warnings)
+    told = (*uncounted(scenario), *warnings)
     return {
         "scenario": known_values(scenario),
         "title": scenario.title,
@@ -50,6 +50,12 @@ def parts(
             "warnings": told,
         },
     }
+
+
+def uncounted(scenario: Scenario) -> tuple[str, ...]:
+    """Say of an answer that counts no absent devices that some are."""
+    counted = scenario.availability is None or scenario.availability.steady(scenario.compute)
+    return () if counted else ("Availability is not counted here: every device is there in time.",)
 
 
 def defaults(scenario: Scenario, names: Iterable[str]) -> tuple[Assumption, ...]:

@@ -70,7 +70,7 @@ def solve(coverage: str, config: Path | None, said: Spoken, *, upload: str, obje
     """
     one_of(upload, get_args(Upload), "--upload")
     one_of(objective, get_args(Objective), "--objective")
-    scenario = replace(load(config, said), availability=None)
+    scenario = load(config, said)
     assert scenario.pilot is not None  # noqa: S101 - see `is_asked`
     if not all(link.whole for link in scenario.network.named.values()):
         raise ScenarioError("--payload: what compression saves is known of trees alone. Leave it out.", code="E005")
@@ -82,7 +82,7 @@ def solve(coverage: str, config: Path | None, said: Spoken, *, upload: str, obje
             raise ScenarioError(
                 f"{said[key][0]}: the pilot raced with {raced[key]}. Leave it out, or race this number."
             )
-    question = ask(with_default_order(scenario))
+    question = ask(with_default_order(replace(scenario, availability=None)))
     cost = Airtime(scenario.network, scenario.compute, scenario.number("model_size"), cast(Upload, upload))
     E, Ge = int(question.values["K"]), int(question.values["P"])
     hfl, hhfl = float(question.rounds()[HFL]), question.predictor.beside(question, HHFL)

@@ -17,7 +17,7 @@ from planner.io.wording import capital, counted, duration, join, join_with_limit
 from planner.network.sites import Sites
 from planner.network.trees import Layout
 from planner.report.document import Cell, Column, Section, Table, typed
-from planner.report.families import defaults
+from planner.report.families import defaults, uncounted
 from planner.report.page import assumed, brief, cell, count, shortened_to
 from planner.scenario.units import format_duration
 
@@ -292,13 +292,14 @@ def _document(
     most = SHOWN // len(tables)
     longer = [one for one in tables if len(one.rows) > most]
     whole = [Section(f"table-{i}", one.label, (replace(one, label=""),)) for i, one in enumerate(longer, 1)]
-    whole.append(Section.said("notes", "Notes", (*notes, *_basis(question))))
+    said = (*uncounted(question.scenario), *notes, *_basis(question))
+    whole.append(Section.said("notes", "Notes", said))
     shown = [replace(one, rows=one.rows[:most], apart=i > 0) for i, one in enumerate(tables)]
     left = sum(len(one.rows[most:]) for one in tables)
     facts = [("More", f"{counted(left, 'row')}: --explain")] * (left > 0)
     if section == "place" and not question.grouped:
         facts.append(("Fleet", f"{_fleet(sites)} without groups; others: --fleet FLEET.csv (client,group,node)"))
-    facts += [*assumed(answer), *shortened_to("Notes", (*notes, *_basis(question)))]
+    facts += [*assumed(answer), *shortened_to("Notes", said)]
     return brief(answer, shown, facts=facts, sections=whole, kind="A fleet on a network")
 
 

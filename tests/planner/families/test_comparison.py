@@ -158,3 +158,33 @@ def test_a_bound_that_says_nothing_leaves_the_trees_their_answer(plan, rounds: i
     assert "Give more" not in out
     alone = plan("hubs", "--nodes", "16", "--edges", "64", "--rounds", str(rounds))
     assert alone[0] == 1 and "is met at the start" in alone[2]
+
+
+@pytest.mark.usefixtures("unflipped")
+def test_hubs_are_told_by_what_their_theorem_bounds(plan) -> None:
+    """Beside edges the section said the nodes' mean model, of which sharma2025.thm4-4 says nothing."""
+    for words in ((), ("--edges", "200")):
+        found = family(json.loads(plan("recommend", *FLEET, *words, "--json")[1]), "hsl")
+        assert "the mean squared gradient at the nodes' own models" in found["why"]
+
+
+ON_GEANT = ("geant", "-c", "examples/consortium.toml", "--fleet", "examples/consortium.csv")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("overlap", "examples/coverage57.csv", "-H", "inter"),
+        ("hubs", "--nodes", "20", "--edges", "80"),
+        ("async", "-G", "3", "-M", "4", "--speed-ratio", "4"),
+        ("network", "place", *ON_GEANT, "--up", "1Gbit/s", "--down", "1Gbit/s"),
+    ],
+)
+def test_absences_that_are_not_counted_are_said_on_the_page(plan, words: tuple[str, ...]) -> None:
+    """They were taken in silence, or said under `--explain warnings` alone."""
+    said = "Availability is not counted here: every device is there in time."
+    absent, full, none = (
+        " ".join(plan(*words, *more)[1].split())
+        for more in (("--set", "availability.client=90%"), ("--set", "availability.client=100%"), ())
+    )
+    assert said in absent and said not in full and said not in none
