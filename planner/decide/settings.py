@@ -104,10 +104,12 @@ def other_words(question: Question, scenario: Scenario) -> Iterator[Word]:
         yield "order", scenario.order, order, ask(replace(scenario, order=order)), objective
 
 
-def asks_policy(question: Question, scenario: Scenario, best: str, changes: Iterable[Sensitivity]) -> str | None:
+def asks_policy(
+    question: Question, scenario: Scenario, best: str, changes: Iterable[Sensitivity], held: str = ""
+) -> str | None:
     """Ask what a round does without a device, which nobody said, and what it saves; None where it changes nothing.
 
-    It is asked where it changes the verdict, which another line says, or the time of the best.
+    It is asked where it changes the verdict, which another line says, or the time of the best with what is ``held``.
     """
     comes, asked = question.availability, "Does a round go on without a device?"
     if comes is None or not question.partly_available or not is_assumed(POLICY, scenario):
@@ -124,7 +126,7 @@ def asks_policy(question: Question, scenario: Scenario, best: str, changes: Iter
     if not max(taken.values(), default=0) > WORTH * taken.get(least, 0):
         return None
     saves = taken[least] / taken.get(comes.policy, taken[least])
-    return f"{asked} With {least} it takes {times(saves)} the time" if saves < 1 else asked
+    return f"{asked} With {least} it takes {times(saves)} the time{held}" if saves < 1 else asked
 
 
 def in_turns(number: float) -> str:

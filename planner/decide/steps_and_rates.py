@@ -322,6 +322,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         less = f"On record {saved.change} saved no {aim}." if saved.change else f"{EITHER} that no {aim} is saved."
     if alone and not depends and any(one.parameter == SHARING for one in changed):
         alone = f"Over own links {alone}"
+    open_ = asks_policy(at, scenario, chosen.topology, changed, " with these K and P")
     ranks = chosen != given and not depends and wanted == Wanted(objective=wanted.objective)
     parts = (verdict.text, toss_up, less, alone, _may_exceed(search, chosen))
     verdict = verdict.replaced(text=" ".join(filter(None, parts)))
@@ -342,7 +343,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         evidence=tuple(orderings.records(at, scenario, predictor_record.of(at))),
         next=(
             *([ask_sharing(scenario)] if shared and aim in CLOCKED else ()),
-            *([ask_policy(scenario, open_)] if (open_ := asks_policy(at, scenario, chosen.topology, changed)) else ()),
+            *([ask_policy(scenario, open_)] if open_ else ()),
             NextStep(argv=race(question, chosen.K, chosen.P), why="measures rounds and rates on your model and data"),
             *(_ranked(asked, chosen) if ranks else ()),
             NextStep(argv=("...", "--explain"), why="all details"),

@@ -237,7 +237,9 @@ def _probability(value: Any, field: str) -> units.Quantity:
         elif 1 < share < 2 or share > 100 or (percent and share > 1):  # nobody means 1.2 %
             hint = "A probability is at most 1, or 100 %. " + hint
         elif not percent and 2 <= share <= 100:
-            hint = f"Write {number}% or {share / 100:.10g}."
+            hint = f"Write {number}% or {share / 100:.10g}." + " It is a share, no number of clients." * (
+                "quorum" in field
+            )
         raise ScenarioError(f"{field}: {value!r:.40} is not a probability from 1e-9 to 1. {hint}", code="E021")
     return units.Quantity(share, f"{number}%" if percent else f"{share:.12g}")
 

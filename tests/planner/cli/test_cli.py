@@ -623,6 +623,7 @@ def test_maps_are_called_one_thing_in_help_docs_and_the_readme() -> None:
     ("words", "said"),
     [
         (["recommend", "--upload", "3Mbit/s"], "Write --uplink."),
+        (["recommend", "--set", "availability.quorum=8"], "Write 8% or 0.08. It is a share, no number of clients."),
         (["recommend", "--deadline", "20s"], "Write --set availability.timeout=20s --on-failure timeout."),
         (["tune", "--timeout", "20s"], "Write --set availability.timeout=20s --on-failure timeout."),
         (["recommend", "--kwh", "0.3"], "It is a key of a scenario: --set footprint.kwh=NUMBER."),

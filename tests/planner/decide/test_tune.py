@@ -1385,3 +1385,17 @@ def test_one_tier_that_reaches_nothing_is_left_out_of_a_budget() -> None:
     given: dict[str, Any] = {"groups": 10, "clients_per_group": 10, "heterogeneity": "inter", "availability": "90%"}
     text = planner.tune(**given, within="10h", settings={"plan.draws": 0}).verdict.text
     assert text.startswith("Within 10 h") and "Sequential" not in text
+
+
+def test_what_another_policy_saves_is_said_with_what_is_held() -> None:
+    """0.83x of 24 local steps stood for what `--on-failure timeout` takes, which advises 12 and takes 0.66x."""
+    given: dict[str, Any] = {"config": "examples/phones.toml", "G": 4, "M": 10, "availability": "90%"}
+    found = planner.tune(**given)
+    chosen = next(row for row in found.rows if row.recommended)
+    (asked,) = (step.why for step in found.next if "--on-failure" in step.argv)
+    told = {"K": chosen.local_steps, "P": chosen.group_rounds, "target": found.target.value, "details": False}
+    fail, cut = (
+        planner.recommend(**given, **told, on_failure=one).row(chosen.topology).time_seconds
+        for one in ("fail", "timeout")
+    )
+    assert f"With timeout it takes {cut / fail:.2g}x the time with these K and P" in asked
