@@ -49,6 +49,8 @@ def pose(own: Mapping[str, str | None], config: Path | None, said: Spoken) -> Qu
         )
     if text is not None:
         frame.said["problem.heterogeneity"] = (option, "iid")  # groups mean nothing here: it is read below
+    if own.get("nodes") is None and "title" in frame.table:  # it is of these sizes
+        frame.said.setdefault("title", ("title", frame.table["title"]))
     scenario = frame.scenario("--nodes", 2, max(nodes // 2, 2), "--nodes says how many there are")
     warnings = list(scenario.warnings)
     sigma = scenario.number("sigma")

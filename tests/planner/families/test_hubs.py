@@ -676,3 +676,10 @@ def test_what_runs_found_against_the_advice_is_its_evidence(plan) -> None:
     assert f"Next hfl-plan pilot HOOK.py --systems trees,hsl,gossip --edges {30 * sent}" in said
     fewer = " ".join(plan("hubs", "--nodes", "40", "--edges", "300", "--per-node", "8", "-H", "inter")[1].split())
     assert fewer.startswith("Use EL-Local in place of hubs") and "Evidence fair: " in fewer  # as in runs
+
+
+@pytest.mark.parametrize(("words", "more"), [((), ""), (("--nodes", "20"), " (sizes by options)")])
+def test_the_title_of_a_file_is_of_its_own_sizes(plan, words: tuple[str, ...], more: str) -> None:
+    """It was of sizes by options where no option had one."""
+    out = plan("hubs", "--config", "examples/hospitals.toml", "--edges", "128", *words)[1]
+    assert out.splitlines()[0] == f"Hospital consortium: 4 regions of 8 hospitals{more}"
