@@ -28,6 +28,7 @@ Model = Callable[[np.random.Generator, int], FloatArray]
 """Draws of the logarithm of (real rounds) / (predicted rounds): (generator, number) -> (topologies, number)."""
 
 DRAWS_WITH_ERRORS = 1024  # of inputs at most, where errors of the predictor are drawn too
+ATTENDED_WITH_ERRORS = 256  # the same where devices may stay away, and each asks for the rounds of those who come
 ERRORS = 8192  # of the predictor, several with each draw of inputs: they cost no prediction, and vary most
 DRAWS_TIMED = 128  # at most, where each draw times rounds, as with random compute times
 DRAWS_ATTENDED = 1024  # at most, where each draw asks for the rounds of those who come as well
@@ -384,7 +385,8 @@ def agreement(question: Question, scenario: Scenario, objective: Objective, tota
     if model is None:
         return Agreement(None, None, None)
     if scenario.draws:
-        found = draws(question, scenario, objective, model, number=min(scenario.draws, DRAWS_WITH_ERRORS))
+        most = DRAWS_WITH_ERRORS if question.availability is None else ATTENDED_WITH_ERRORS
+        found = draws(question, scenario, objective, model, number=min(scenario.draws, most))
     else:
         base = np.array([[totals.get(t, math.inf)] for t in question.topologies])
         errors = model(np.random.default_rng(question.seed), ERRORS)
