@@ -599,7 +599,8 @@ def without_servers(baseline: Faster, scenario: Scenario, objective: Objective) 
         return f"{name}, whose server does not wait, takes {times(baseline.ratio)} the best's {objective}."
     servers = "group servers" if scenario.depth == 2 else "servers in between"
     as_much = round(abs(baseline.ratio - 1), 2) <= scenario.resolution
-    takes = f"takes {'as much' if as_much else f'{times(baseline.ratio)} the'} {objective}"
+    much = "as many" if objective == "rounds" else "as much"
+    takes = f"takes {much if as_much else f'{times(baseline.ratio)} the'} {objective}"
     if baseline.through is not None:
         if not baseline.advised:
             over = f"if clients' links reach the top, {times(baseline.through)} over servers' links"

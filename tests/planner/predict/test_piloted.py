@@ -1074,6 +1074,7 @@ def test_one_tier_keeps_to_the_most_rounds_as_trees_do(tmp_path: Path) -> None:
         answer = planner.recommend(pilot=file, target_loss=target, rounds=rounds, **FLEET)
         rows = {row.id: row.rounds is not None for row in answer.rows}
         assert (rows["star-star"], rows["fedavg"]) == (comes, comes)
+    assert "Sequential by group takes as many rounds: group servers save none." in answer.verdict.text
 
 
 def test_one_tier_that_is_a_tree_has_its_error(tmp_path: Path) -> None:
