@@ -135,7 +135,8 @@ def steps(
         lower = last_target(question, scenario.pilot.rounds)
         yield NextStep(argv=("...", *lower), why="in its place a target that the pilot reached")
     elif (scale is not None and scale.wide) or beyond or out_of_reach(question):
-        rounds = ceil_rounds(float(question.rounds()[question.reference]))
+        uncapped = question if question.target is None else question.varied(horizon=None)  # a cap may be before it
+        rounds = ceil_rounds(float(uncapped.rounds()[question.reference]))
         yield NextStep(argv=(*race(question), "--rounds", str(rounds)), why="a pilot as long as the rounds shown")
     elif is_not_to_wait(verdict):
         yield NextStep(argv=("hfl-plan", "async", "..."), why="servers that do not wait, and their buffers")

@@ -382,7 +382,7 @@ def agreement(question: Question, scenario: Scenario, objective: Objective, tota
     """
     near = record.of(question)
     model = partial(record.errors, question) if near is not None else question.predictor.errors(question)
-    if model is None:
+    if model is None or not totals:
         return Agreement(None, None, None)
     if scenario.draws:
         most = DRAWS_WITH_ERRORS if question.availability is None else ATTENDED_WITH_ERRORS

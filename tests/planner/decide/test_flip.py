@@ -1666,3 +1666,9 @@ def test_a_change_that_a_pilots_curves_take_back_at_once_is_passed_over(
     ]
     found = breakpoints._lasting(breakpoints.Change(0.105, 0.105, ("star-ring",), None), stretches, -1, ["star-star"])
     assert (found and found.at, found.to if found else ()) == (at, to)
+
+
+def test_where_nothing_reaches_the_target_there_is_no_answer_that_could_change() -> None:
+    """With a cap of rounds it was an internal error."""
+    with pytest.raises(planner.NoAnswerError, match="no topology reaches the target, so there is no answer that could"):
+        planner.flip(groups=10, clients_per_group=10, target=0.1, rounds=2, parameter=["target"])

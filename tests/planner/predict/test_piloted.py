@@ -1077,6 +1077,16 @@ def test_one_tier_keeps_to_the_most_rounds_as_trees_do(tmp_path: Path) -> None:
     assert "Sequential by group takes as many rounds: group servers save none." in answer.verdict.text
 
 
+def test_a_toss_up_before_the_reference_is_there_asks_for_a_pilot_as_long_as_without_a_cap() -> None:
+    """It was an internal error, as Star-Star takes more rounds than are allowed."""
+    file = str(ROOT / "examples" / "digits_pilot.json")
+    asked = {"pilot": file, "uplink": "20Mbit/s", "link_sharing": "per-client", "target_loss": 0.73}
+    capped, free = (planner.recommend(**asked, **more, details=False) for more in ({"rounds": 6}, {}))
+    assert capped.verdict.status == "toss-up" and capped.row("star-star").rounds is None
+    (words,) = [step.argv[-2:] for step in capped.next if "pilot" in step.argv]
+    assert words == ("--rounds", str(math.ceil(free.row("star-star").rounds)))
+
+
 def test_one_tier_that_is_a_tree_has_its_error(tmp_path: Path) -> None:
     """FedAvg is Star-Star, which rounds are relative to; sequential learning Ring-Ring, at the target before it."""
     file, seeds = str(written(tmp_path)), 0.083 * math.sqrt(1.5)
