@@ -17,7 +17,7 @@ docs/theory/tilted-quadratics.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
@@ -148,25 +148,24 @@ def mixed(parts: Sequence[tuple[float, AffineRound]]) -> AffineRound:
     Args:
         parts: Shares, which sum to 1, with rounds of trees of one depth at the same steps.
     """
+    shares, rounds = [share for share, _ in parts], [one for _, one in parts]
+    if len(rounds) == 1:
+        return rounds[0]
 
-    def mean(of: Callable[[AffineRound], Array]) -> Array:
-        return np.asarray(sum(share * of(one) for share, one in parts))
+    def mean(arrays: Iterable[Array]) -> Array:
+        return np.asarray(sum(share * array for share, array in zip(shares, arrays, strict=True)))
 
-    def tier(place: int) -> TierShare:
-        names = ("kept", "anew", "both")
-        return TierShare(*(mean(lambda one, name=name: getattr(one.tiers[place], name)) for name in names))  # type: ignore[misc]
-
-    first = parts[0][1]
-    if len(parts) == 1:
-        return first
     with np.errstate(divide="ignore"):  # a step of 1 leaves nothing
-        factor = LinearMap.of_step(mean(lambda one: one.map.one_less))
+        factor = LinearMap.of_step(mean(one.map.one_less for one in rounds))
     return AffineRound(
         factor,
-        mean(lambda one: one.noise),
-        tuple(map(tier, range(len(first.tiers)))),
-        all(one.whole for _, one in parts),
-        tuple(mean(lambda one, i=i: one.miscounted[i]) for i in range(len(first.miscounted))),  # type: ignore[misc]
+        mean(one.noise for one in rounds),
+        tuple(
+            TierShare(mean(t.kept for t in same), mean(t.anew for t in same), mean(t.both for t in same))
+            for same in zip(*(one.tiers for one in rounds), strict=True)
+        ),
+        all(one.whole for one in rounds),
+        tuple(map(mean, zip(*(one.miscounted for one in rounds), strict=True))),
     )
 
 
