@@ -191,27 +191,27 @@ def nearest(
                 again = _lasting(again, line.line.stretches[::side], side, first)
                 if again is None:
                     continue
-                found = replace(found, last=last_of(line.line.stretches, again.at, side, first))
+                found = replace(found, last=last_of(line.line.stretches, again.at, side, again.to))
             if again and again.to:
                 method = line.line.method
                 found = found if abs(again.at - found.at) <= FINE * found.at else replace(again, last=found.last)
         yield found, method
 
 
-def last_of(stretches: Sequence[Stretch], at: float, side: int, first: Sequence[str]) -> float | int | None:
-    """The far end of a change at a value on one side, beyond which the first tie leads again, or nobody is told.
+def last_of(stretches: Sequence[Stretch], at: float, side: int, to: Sequence[str]) -> float | int | None:
+    """The far end of a change at a value on one side, beyond which none of those that came first there is best.
 
     None where there is none. Where another overtakes, the first may tie for a while yet: what lasts begins beyond that.
     """
-    last, tied = at, True
+    last: float | int | None = None
     for one in stretches[::side]:
         end = (one.low, one.high)[::side][1]
         if (end - at) * side < 0:
             continue
-        if (one.topologies or last == at) and not {*one.topologies} & {*first}:
-            last, tied = end, False
-        elif not tied:
-            return None if last == at else last
+        if {*one.topologies} & {*to} or not (one.topologies or to):
+            last = end
+        elif last is not None:
+            return last
     return None
 
 

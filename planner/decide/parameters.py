@@ -42,6 +42,8 @@ MEANT = {
     r"availability.*": r"absence\..*",
 }
 """Words for several inputs, and what their names are like."""
+GIVEN_BY = {r"target.*": "--target", r"r|rounds": "--rounds", r"(availability|absence).*": "--availability"}
+"""Inputs that a scenario need not have, and the options that give them."""
 
 
 def input_named(word: str, known: Collection[str], option: str) -> str:
@@ -68,7 +70,9 @@ def input_named(word: str, known: Collection[str], option: str) -> str:
         return name
     meant = next((like for said, like in MEANT.items() if re.fullmatch(said, word.lower())), "")
     near = [name for name in known if re.fullmatch(meant, name)]
+    given_by = next((option for said, option in GIVEN_BY.items() if re.fullmatch(said, word.lower())), "")
     help_ = f"Did you mean {' or '.join(near)}?" if near else suggest(word, [*known, *others])
+    help_ = f"Give {given_by} to follow it." if given_by and not near else help_
     raise ScenarioError(
         f"{option}: {word!a:.40} is not one of {', '.join(known)}. {help_ or 'Give one of them.'}", code="E020"
     )

@@ -454,7 +454,7 @@ def _change(change: changes.Change, found: changes.Walked, here: Standing, first
         best_beyond=change.to,
         method=WAYS[method],
         before=each.number(change.before),
-        last=changes.last_of(found.line.stretches, each.number(change.at), side, first),
+        last=changes.last_of(found.line.stretches, each.number(change.at), side, change.to),
         clear=None if change.clear is None else each.number(change.clear),
         crossing=_crossing(each, change, here.question, here.objective, first),
         **costs(each.apply(Perturbed(here.question), just), next(iter(change.to), None)),

@@ -152,7 +152,8 @@ def _tossed(answer: Flips) -> str:
     for row in sorted(answer.rows, key=lambda row: math.inf if row.turned is None else abs(row.turned)):
         if row.toss_up is None:
             continue
-        ends = dict.fromkeys(format_break_even(end, row.unit) for end in (row.toss_up, row.tossed) if end is not None)
+        both = sorted(end for end in (row.toss_up, row.tossed) if end is not None)
+        ends = dict.fromkeys(format_break_even(end, row.unit) for end in both)
         where = _from(row, row.toss_up) if row.tossed is None else " to ".join(ends)
         found.append(f"{answer.words(row.parameter)} {where}")
     more = f"; {len(found) - AROUND} more: --explain break-even" if len(found) > AROUND else ""

@@ -408,6 +408,24 @@ def test_a_lead_that_ends_within_the_pilot_has_its_end(tmp_path: Path, monkeypat
     assert firsts == ["star-star", "star-ring", "star-ring", "star-star"]
 
 
+@pytest.mark.parametrize("target", [2.2, 1.3])
+def test_who_leads_beyond_a_break_even_does_so_up_to_the_end_that_is_named(target: float) -> None:
+    """*0.542 to 1.95 -> Ring-Star leads* stood where it leads from 1.67 on, and two others take turns below that."""
+    asked = {"pilot": str(ROOT / "examples" / "digits_pilot.json"), "uplink": "20Mbit/s", "link_sharing": "per-client"}
+    rows = planner.flip(**asked, target_loss=target, rounds=2, parameter=["target"]).rows
+    within = (0.6, 2.3)  # of what two rounds reach
+    ended = [row for row in rows if row.last is not None and within[0] < row.last < within[1] and "," not in row.id]
+    assert ended
+    for row in ended:
+        low, high = sorted((row.break_even, row.last))
+        inside, beyond = np.geomspace(low, high, 6)[1:-1], row.last * (row.last / row.break_even) ** 0.1
+        *leads, then = (
+            planner.recommend(**asked, target_loss=float(at), rounds=2, details=False).rows[0].id
+            for at in (*inside, beyond)
+        )
+        assert set(leads) == {row.best_beyond[0]} and then not in row.best_beyond
+
+
 def test_a_map_of_a_target_by_accuracy_has_it_as_it_is_typed(tmp_path: Path) -> None:
     """The axis was of the test error, without a word of it: the scenario lay at *target 0.15* for 85 %."""
     asked = {**FLEET, "pilot": str(overtaken(tmp_path)), "objective": "time"}
