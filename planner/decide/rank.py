@@ -214,10 +214,12 @@ def _check_reached(question: Question, scenario: Scenario, rounds: Mapping[str, 
             more += ", or give"
         digits = 4 if f"{goal:.4g}" != f"{best[first]:.4g}" else 7
         there = " if all come" if question.partly_available else ""
+        scale = None if bounded or question.predictor.measured else evidence.of_scale(question, scenario)
+        measured = f" {scale.in_words()}." if scale else ""
         raise NoAnswerError(
             f"the target {goal:.{digits}g} is not reached within {question.allowed:,.0f} rounds: the "
             f"{'best bound' if bounded else 'least expected'} there is "
-            f"{best[first]:.{digits}g}{there}, by {title(first)}. {more} a looser target.",
+            f"{best[first]:.{digits}g}{there}, by {title(first)}. {more} a looser target.{measured}",
             code="N003",
         )
     raise NoAnswerError(
