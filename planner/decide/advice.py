@@ -107,7 +107,7 @@ def steps(
         yield ask_sharing(scenario)
     if "training" in unknown(question, scenario.objective):
         yield NextStep(argv=DEVICE, why="What do devices draw?", asks=True)
-    if why := settings.asks_policy(question, scenario, next(iter(verdict.best), question.reference), changes):
+    if why := settings.asks_policy(question, scenario, question.topologies, changes):
         yield ask_policy(scenario, why)
     if any(one.parameter == DETECT and not set(verdict.best) <= set(one.best_beyond) for one in changes):
         yield NextStep(argv=("--set", f"{DETECT}=TIME"), why="When is a device that stays away given up?", asks=True)
@@ -206,6 +206,8 @@ def _asked(scenario: Scenario, how_sure: Uncertainty | None, narrowed: Sequence[
     drawn = how_sure.inputs.drawn if how_sure else ()
     ranged = {d.name: d.alone for d in drawn if d.kind == "given"}
     known = [(d.explains.value, d.name) for d in drawn if d.explains and d.kind != "measured"]
+    swings = [] if known else [(d.alone.swing, d.name) for d in drawn if d.alone and d.kind != "measured"]
+    known += [(1.0, name) for swing, name in swings if 1e-9 < swing == max(swings)[0]]  # draws were too few for shares
     known += [(1.0, name) for name in narrowed]
     deviations = {tier.deviation for tier in tier_symbols(scenario.depth)}
     said = set[str]()

@@ -262,6 +262,16 @@ def _p_best(found: Uncertainty) -> dict[str, float]:
     return {t: share.value for t, share in found.inputs.p_best.items()}
 
 
+def _late(question: Question, topology: str) -> str:
+    """Why the target is not reached: rounds are predicted that are not allowed, or none are."""
+    capped = question.allowed < MAX_ROUNDS
+    free = float(replace(question, horizon=None, availability=None).rounds()[topology]) if capped else math.inf
+    if not question.allowed < free <= LARGEST_ROUNDS:
+        return f"the target is not reached within {question.allowed:,.0f} rounds"
+    needs = "its bound needs" if question.predictor.guarantees else "it is expected to need"
+    return f"{needs} {math.ceil(free):,} rounds to the target, and {question.allowed:,.0f} are allowed"
+
+
 def _row(
     here: Standing,
     topology: str,
@@ -285,8 +295,7 @@ def _row(
     cost = question.of_a_round(topology)
     why = ""
     if not reached:
-        late = f"the target is not reached within {question.allowed:,.0f} rounds"
-        why = participation.refusal(question, topology) or late
+        why = participation.refusal(question, topology) or _late(question, topology)
     elif tuned is None and bounded:
         why = "no bound of the catalogue covers this topology, so no guarantee is shown"
     elif tuned and tuned.eta_eff is None:

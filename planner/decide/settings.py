@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
@@ -105,11 +105,12 @@ def other_words(question: Question, scenario: Scenario) -> Iterator[Word]:
 
 
 def asks_policy(
-    question: Question, scenario: Scenario, best: str, changes: Iterable[Sensitivity], held: str = ""
+    question: Question, scenario: Scenario, among: Collection[str], changes: Iterable[Sensitivity], held: str = ""
 ) -> str | None:
     """Ask what a round does without a device, which nobody said, and what it saves; None where it changes nothing.
 
-    It is asked where it changes the verdict, which another line says, or the time of the best with what is ``held``.
+    It is asked where it changes the verdict, which another line says, or the least time of some topologies with what is
+    ``held``.
     """
     comes, asked = question.availability, "Does a round go on without a device?"
     if comes is None or not question.partly_available or not is_assumed(POLICY, scenario):
@@ -120,13 +121,16 @@ def asks_policy(
         return None
     policies = get_args(OnFailure) if is_assumed(DETECT, scenario) else FAIL_OR_SKIP  # a timeout is another wait
     every = {one: replace(question, availability=replace(comes, policy=one, quorum=None)) for one in policies}
-    costly = {one: costs(Perturbed(there), best)["time_seconds"] for one, there in every.items()}
-    taken = {one: float(time) for one, time in costly.items() if time is not None}
+    costly = {one: [costs(Perturbed(there), t)["time_seconds"] for t in among] for one, there in every.items()}
+    taken = {
+        one: min(known) for one, times_ in costly.items() if (known := [float(t) for t in times_ if t is not None])
+    }
     least = min(taken, key=lambda one: taken[one], default=comes.policy)
     if not max(taken.values(), default=0) > WORTH * taken.get(least, 0):
         return None
     saves = taken[least] / taken.get(comes.policy, taken[least])
-    return f"{asked} With {least} it takes {times(saves)} the time{held}" if saves < 1 else asked
+    which = "the best" if len(among) > 1 else "it"
+    return f"{asked} With {least} {which} takes {times(saves)} the time{held}" if saves < 1 else asked
 
 
 def in_turns(number: float) -> str:

@@ -322,7 +322,7 @@ def tuned(scenario: Scenario, wanted: Wanted) -> Tuned:  # reason: one field of 
         less = f"On record {saved.change} saved no {aim}." if saved.change else f"{EITHER} that no {aim} is saved."
     if alone and not depends and any(one.parameter == SHARING for one in changed):
         alone = f"Over own links {alone}"
-    open_ = asks_policy(at, scenario, chosen.topology, changed, " with these K and P")
+    open_ = asks_policy(at, scenario, (chosen.topology,), changed, " with these K and P")
     ranks = chosen != given and not depends and wanted == Wanted(objective=wanted.objective)
     parts = (verdict.text, toss_up, less, alone, _may_exceed(search, chosen))
     verdict = verdict.replaced(text=" ".join(filter(None, parts)))

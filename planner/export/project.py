@@ -161,7 +161,13 @@ def _check(plan: Plan, target: Target) -> None:
 def _notes(plan: Plan, target: Target, planned: Price, priced: Price | None) -> tuple[str, ...]:
     """Say what the target does not do as planned."""
     said = []
-    if plan.scenario.availability is not None:  # first, as the page shows one of these
+    if priced is not None and set(priced.best) != set(planned.best):  # first, as the page shows one of these
+        best = names_or(priced.best)
+        among = plan.row.id in priced.best and {*priced.best} < {*planned.best}
+        how = "That narrows the toss-up" if among else "The recommendation changes"
+        way = "" if plan.row.id in priced.best else f": --topology {priced.best[0]} exports it"
+        said.append(f"{how}: on this network {best} is best by {plan.answer.objective}{way}.")
+    if plan.scenario.availability is not None:
         said.append("Clients are waited for: what to do where one does not come (availability) is not exported.")
     if not plan.scenario.network.whole:
         said.append("Models are sent whole: their compression is not exported.")
@@ -179,11 +185,6 @@ def _notes(plan: Plan, target: Target, planned: Price, priced: Price | None) -> 
             said.append(
                 "Clients' own links are taken to reach the top there. Those of servers carry less: it may be longer."
             )
-        if set(priced.best) != set(planned.best):
-            best = names_or(priced.best)
-            among = plan.row.id in priced.best and {*priced.best} < {*planned.best}
-            how = "That narrows the toss-up" if among else "The recommendation changes"
-            said.append(f"{how}: on this network {best} is best by {plan.answer.objective}.")
     if not plan.weights and len(set(Counter(plan.clients.values()).values())) > 1:
         said.append("Groups have different numbers of clients; the prediction is for groups of one size.")
     return tuple(said)

@@ -480,7 +480,8 @@ def _in_its_own_terms(written: Written, measured: FromFile | None) -> Known | No
         )
     raise ScenarioError(
         f"{name}: nothing that is given says at which training loss the accuracy is {value.reading}. "
-        f"Give {way}, where the hook has test(), or --rounds of Star-Star, to compare by what it reaches in them."
+        f"Give {way}, where the hook has test(); or leave {name} out and give --rounds of Star-Star, to compare by "
+        "what it reaches in them."
     )
 
 

@@ -126,9 +126,15 @@ def _next(found: Answer) -> Iterator[NextStep]:
         speeds = ("--slowdowns", each) if ratio is None else ("--speed-ratio", ratio)
         race = ("hfl-plan", "pilot", "HOOK.py", "--systems", "trees,hga", *speeds, *missing)
         yield NextStep(argv=race, why="races FedBuff, FedAsync and others, which the bound does not cover")
-    late = (b for b in found.buffers if b.seconds is not None and b.pace.delay_most > LATE)
+    most = max(LATE, min((late for late, _ in _late(found)), default=LATE))  # so that a smaller buffer is left
+    late = (b for b in found.buffers if b.seconds is not None and b.pace.delay_most > most)
     if not limited and any(late):  # else no guarantee hangs on it
-        yield NextStep(argv=("...", "--max-staleness", f"{LATE}"), why="the buffer with the most updates per second")
+        yield NextStep(argv=("...", "--max-staleness", f"{most}"), why="the buffer with the most updates per second")
+
+
+def _late(found: Answer) -> list[tuple[int, int]]:
+    """How late updates are with buffers smaller than all regions, at most, and how large these are, below 0."""
+    return [(b.pace.delay_most, -b.size) for b in found.buffers if b.size < found.regions and not b.pace.silent]
 
 
 def _faster(found: Answer) -> tuple[int, Buffer] | None:
@@ -252,7 +258,7 @@ def _moot(found: Answer) -> str:
     """Why no such server is worth a race: no region waits for another, or a limit leaves none; empty where one is."""
     if max(found.times) / min(found.times) <= 1 + found.scenario.resolution and not found.settings.jitter:
         return ALIKE
-    late = [(b.pace.delay_most, -b.size) for b in found.buffers if b.size < found.regions and not b.pace.silent]
+    late = _late(found)
     more = f"; {min(late)[0]} would allow one of {-min(late)[1]}" if late else ""
     return "" if found.within else f"--max-staleness {found.settings.max_staleness} leaves no smaller buffer{more}."
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from second_encoding import value as second
+from test_cli import ROOT
 
 import planner
 from hflbounds import family
@@ -588,6 +589,24 @@ def test_label_counts_that_were_given_are_not_asked_for(tmp_path: Path) -> None:
     assert not any("--data" in one.argv for one in answer.next)
     said = planner.recommend(groups=4, clients_per_group=8, uplink="1Gbit/s", **given).next
     assert ("--data", "COUNTS.csv") in [one.argv for one in said]
+
+
+@pytest.mark.usefixtures("unflipped", "few_draws")
+def test_what_decides_is_asked_where_draws_are_too_few_for_shares() -> None:
+    """With a range of a rate and stragglers nothing was asked: each draw times a round, and 128 give no shares."""
+    answer = planner.recommend(config=str(ROOT / "examples" / "phones.toml"), uplink="10:40Mbit/s")
+    [moved] = [one for one in answer.recommend.uncertainty.inputs.said if one.startswith("Moved alone, ")]
+    assert moved == "Moved alone, zeta changes the lead over the next best most."
+    assert ("--data", "COUNTS.csv") in [one.argv for one in answer.next if one.asks]
+
+
+@pytest.mark.usefixtures("unflipped", "no_draws")
+def test_a_cap_that_leaves_out_a_topology_says_how_many_rounds_it_needs() -> None:
+    """That the target *is not reached* read as a fact, where runs took a third of the rounds predicted."""
+    told = {"config": str(ROOT / "examples" / "hospitals.toml")}
+    free, capped = planner.recommend(**told, details=False), planner.recommend(**told, rounds=300)
+    rounds = math.ceil(float(free.row("star-star").rounds))
+    assert capped.row("star-star").why == f"it is expected to need {rounds} rounds to the target, and 300 are allowed"
 
 
 @pytest.mark.usefixtures("unflipped", "few_draws")

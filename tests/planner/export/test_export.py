@@ -186,7 +186,8 @@ def test_a_recommendation_that_does_not_hold_on_the_target_is_told(tmp_path: Pat
     answer = export(made, target_of("flower"), tmp_path / "flower")
     assert answer.priced is not None
     assert (answer.topology, answer.planned.best, answer.priced.best) == ("star-ring", ("star-ring",), ("star-star",))
-    assert "The recommendation changes: on this network Star-Star is best by time." in answer.notes
+    wanted = "The recommendation changes: on this network Star-Star is best by time: --topology star-star exports it."
+    assert answer.notes[0] == wanted  # which the page shows
     assert "The recommendation changes" in (tmp_path / "flower" / "README.md").read_text()
     plain = export(made, target_of("python"), tmp_path / "python")
     assert (plain.priced, [note for note in plain.notes if "changes" in note]) == (None, [])
@@ -209,10 +210,11 @@ def test_the_plan_of_a_toss_up_says_so(tmp_path: Path) -> None:
     told = f"The verdict is a toss-up by time: {said.removeprefix(toss_up).partition('.')[0]}. This runs Star-Ring."
     assert answer.notes[0] == told
     assert told in (tmp_path / "run" / "README.md").read_text()
-    for topology, best in (("star-ring", "changes"), ("star-star", "narrows the toss-up")):
+    ways = (("star-ring", "changes", ": --topology star-star exports it"), ("star-star", "narrows the toss-up", ""))
+    for topology, best, way in ways:
         priced = export(plan(scenario, topology), target_of("flower"), tmp_path / topology)
         assert priced.priced is not None and {*priced.priced.best} < {*priced.planned.best}
-        assert any(f" {best}: on this network Star-Star or Ring-Star is best by time." in one for one in priced.notes)
+        assert priced.notes[0].endswith(f" {best}: on this network Star-Star or Ring-Star is best by time{way}.")
 
 
 @pytest.mark.usefixtures("unflipped", "few_draws")
