@@ -1,7 +1,7 @@
 """From what a user knows to a ranked, explained, honest choice of topology.
 
 >>> import planner
->>> planner.recommend(G=10, M=10, heterogeneity="inter", link_sharing="per-server")
+>>> planner.recommend(G=10, M=10, heterogeneity="inter", link_sharing="per-server", details=False)
 Recommendation(best='star-ring', objective='time', vs_next=2.9, confidence=0.95)
 
 Every command of ``hfl-plan`` is a function here, with its options as keywords: ``planner.measure(counts)``,

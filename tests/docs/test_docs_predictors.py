@@ -311,8 +311,8 @@ def test_shares_of_pilots_are_those_of_normal_errors_and_as_many_are_right_as_by
         near = sorted(x for other, target, _, _, off in rows if other != family and target == 6 for x in off)
         seeds = (near[len(near) // 2] + near[(len(near) - 1) // 2]) / 2 / 0.6745
         spread = math.hypot(seeds, 0.33 * math.log(max(after / 8, 1.0), 3))
-        share, step = 0.0, 0.01
-        for z in (step * k for k in range(-600, 601)):
+        share, step = 0.0, 0.02
+        for z in (step * k for k in range(-250, 251)):
             mine, chance = math.log(said[first]) + spread * z, 1.0
             for t in {*TOPOLOGIES} - {first}:
                 lead = math.log(said[t]) + math.log(1.02) - mine

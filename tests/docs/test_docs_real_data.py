@@ -39,7 +39,10 @@ def rows_of(name: str, role: str) -> list[dict[str, object]]:
 
 @pytest.mark.parametrize(
     "name",
-    ["`spectrum`, profile", "pilot of 5 rounds, fresh noise", "pilot of 19 rounds, fresh noise", "always ring-ring"],
+    [
+        pytest.param("`spectrum`, profile", marks=pytest.mark.slow),  # in every run that of `kept5` is, below
+        *("pilot of 5 rounds, fresh noise", "pilot of 19 rounds, fresh noise", "always ring-ring"),
+    ],
 )
 def test_rows_of_the_table_are_what_the_curves_say(name: str) -> None:
     rows = rows_of(name, "kept")
@@ -105,7 +108,7 @@ def test_other_constants_of_convolutional_networks_are_what_the_curves_say() -> 
             assert f"| {name} | {metric}, `conv` {told}" in CHOICES
 
 
-@pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [24, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("fades", [False, True])
 def test_errors_that_answers_draw_are_of_the_curves(fades: bool, every: int) -> None:
     """Rounds of the record by hand from the curves, and its errors from them and what is predicted."""
@@ -136,19 +139,11 @@ def test_errors_that_answers_draw_are_of_the_curves(fades: bool, every: int) -> 
 OF_DECAY = (("profile with fading and decay", True), ("the same without decay", False))
 
 
-@pytest.mark.parametrize(
-    ("words", "roles", "profiles"),
-    [
-        pytest.param("`design`, `second`", ("design", "second"), OF_DECAY, marks=pytest.mark.slow),
-        ("`long`", ("long",), OF_DECAY[:1]),
-        pytest.param("`long`", ("long",), OF_DECAY[1:], marks=pytest.mark.slow),
-    ],
-)
-def test_rounds_to_a_given_loss_are_off_as_the_page_says(
-    words: str, roles: tuple[str, ...], profiles: tuple[tuple[str, bool], ...]
-) -> None:
+@pytest.mark.slow  # in every run the record of them, below
+@pytest.mark.parametrize(("words", "roles"), [("`design`, `second`", ("design", "second")), ("`long`", ("long",))])
+def test_rounds_to_a_given_loss_are_off_as_the_page_says(words: str, roles: tuple[str, ...]) -> None:
     """Rounds by hand from the curves, and of who was asked for a loss."""
-    for told, decays in profiles:
+    for told, decays in OF_DECAY:
         off = []
         for one in record.of_roles(record.ROOT / "measured_curves.csv", roles):
             constants = record.profile_of(one, fades=True, decays=decays)
@@ -397,13 +392,13 @@ def test_where_the_kind_alone_misses_is_what_the_record_says() -> None:
     assert f"is right in {faded['right']} of these {faded['rows']} (12 %)" in plain
 
 
-def test_targets_far_away_are_what_the_curves_say() -> None:
+@pytest.mark.parametrize("name", [*(pytest.param(name, marks=pytest.mark.slow) for name in NAMES[:2]), NAMES[2]])
+def test_targets_far_away_are_what_the_curves_say(name: str) -> None:
     far = record.of_roles(record.ROOT / "measured_curves.csv", ("long",))
-    for name in ("`spectrum`, profile", "`spectrum`, kind of split alone", "pilot of 8 rounds, fresh noise"):
-        rows = list(record.judged(far, *record.CONTESTANTS[name], [120]))
-        for quantity, metric in record.METRIC.items():
-            told = record.summary([row for row in rows if row["quantity"] == quantity])
-            assert f"| {name} | {metric}, `long`, after 120 {told}" in CHOICES
+    rows = list(record.judged(far, *record.CONTESTANTS[name], [120]))
+    for quantity, metric in record.METRIC.items():
+        told = record.summary([row for row in rows if row["quantity"] == quantity])
+        assert f"| {name} | {metric}, `long`, after 120 {told}" in CHOICES
 
 
 def test_what_long_runs_had_after_thousands_of_rounds_is_what_the_curves_say() -> None:

@@ -76,7 +76,7 @@ def test_a_habit_counted_without_the_script(by_hand: dict[tuple[Setting, str, in
     assert f"| always ring-ring-ring | loss | {len(rounds)} | {right / len(rounds):.0%} " in PAGE
 
 
-@pytest.mark.parametrize("told", ["profile", "fading"])
+@pytest.mark.parametrize("told", [pytest.param("profile", marks=pytest.mark.slow), "fading"])
 def test_what_answers_say_is_what_was_predicted_and_run(
     told: str, by_hand: dict[tuple[Setting, str, int], dict[str, float]]
 ) -> None:
