@@ -316,7 +316,7 @@ def test_another_order_of_rings_runs_on_the_same_problems(monkeypatch: pytest.Mo
 
     monkeypatch.setattr("planner.harness.ensemble.ensemble", counted)
     for order in ("fixed", "random"):
-        question(fleet__order=order, problem__initial_gap=1.25).rounds()
+        question(fleet__order=order, problem__initial_gap=1.25, problem__rounds=5).rounds()
     assert len(made) == len(FAMILIES) * len(surrogate.KINDS)
 
 

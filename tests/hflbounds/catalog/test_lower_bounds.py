@@ -170,11 +170,11 @@ def instance(topology: str, order: str, n: dict[str, Any]) -> float:
 def test_the_whole_instance_is_above_the_theorem(bound: Bound) -> None:
     rng, order = random.Random(bound.id), "random" if "random" in bound.id else "fixed"
     ratios = []
-    for _ in range(300):
+    for _ in range(150):
         n = scenario(rng)
         if bound.applies(**n):
             ratios.append(instance(bound.topology or "", order, n) / bound(**n))
-    assert len(ratios) > 200
+    assert len(ratios) > 100
     assert min(ratios) >= 1 - 1e-12
     assert min(ratios) < 1.1  # near: start and noise are all there is at small steps
 

@@ -9,7 +9,7 @@ and no comparison needs a tolerance.
 import math
 from fractions import Fraction
 from functools import cache
-from itertools import permutations, product
+from itertools import islice, permutations, product
 
 import numpy as np
 import pytest
@@ -567,19 +567,19 @@ def squared_gradients(s, problem, start, step, rounds, stream, random_order):
 
 
 @pytest.mark.parametrize(
-    ("topology", "random_order"),
+    ("topology", "random_order", "every"),
     [
-        (TOPOLOGIES[-1], False),
-        *(pytest.param(*one, marks=pytest.mark.slow) for one in product(TOPOLOGIES[:-1], [False])),
-        *(pytest.param(*one, marks=pytest.mark.slow) for one in product(TOPOLOGIES[1:], [True])),
+        (TOPOLOGIES[-1], False, 4),
+        *(pytest.param(*one, marks=pytest.mark.slow) for one in product(TOPOLOGIES, [False], [1])),
+        *(pytest.param(*one, marks=pytest.mark.slow) for one in product(TOPOLOGIES[1:], [True], [1])),
     ],
 )
-def test_the_inequality_holds(topology, random_order):
-    """Simulated mean squared gradient over bound in 216 cells, at every horizon R = 1..20."""
+def test_the_inequality_holds(topology, random_order, every):
+    """Simulated mean squared gradient over bound in 216 cells, or every fourth, at every horizon R = 1..20."""
     R = np.arange(1, 21)
     streams = range(4 if random_order else 1)
     largest = dict.fromkeys(STARTS, 0.0)
-    for s, problem, start, step in simulations(topology):
+    for s, problem, start, step in islice(simulations(topology), 0, None, every):
         runs = [squared_gradients(s, problem, start, step, R[-1], i, random_order) for i in streams]
         measured = np.cumsum(np.mean(runs, axis=0)) / R
         A = float(problem.loss(start_point(start))) + problem.d / 2

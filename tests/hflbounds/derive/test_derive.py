@@ -251,8 +251,14 @@ ROUNDS = [  # G, M, P, K, S1, S2
 ]
 
 
-@pytest.mark.parametrize("law", ["common", "independent"])
-@pytest.mark.parametrize("topology", TOPOLOGIES)
+@pytest.mark.parametrize(
+    ("topology", "law"),
+    [  # every topology by one law, and with -m slow by the other
+        pytest.param(topology, law, marks=() if (i + j) % 2 else pytest.mark.slow)
+        for i, topology in enumerate(TOPOLOGIES)
+        for j, law in enumerate(("common", "independent"))
+    ],
+)
 def test_lemma_2_and_the_sampled_drift_hold_exactly(topology: Any, law: str) -> None:
     lemma = get("zhou2026.lemma2" if law == "common" else "zhou2026.lemma2-independent").expression
     closest = Q(0)

@@ -96,7 +96,7 @@ def test_the_condition_is_that_of_the_second_encoding(one: str, other: str) -> N
     """At admissible common steps, in exact fractions."""
     found = settled(one, other)
     seen = set()
-    for i, point in enumerate(draw(f"{one} {other}", 15)):
+    for i, point in enumerate(draw(f"{one} {other}", 8)):
         step = Fraction(1, 40 + 17 * i) / point["L"]
         difference = second.value(one, **point, eta_eff=step) - second.value(other, **point, eta_eff=step)
         order = "equal" if difference == 0 else "first" if difference < 0 else "second"

@@ -85,9 +85,9 @@ def test_options_tables_files_and_scenarios_say_the_same(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "options",
     [
-        {"config": ROOT / "examples" / "hospitals.toml"},
+        pytest.param({"config": ROOT / "examples" / "hospitals.toml"}, marks=pytest.mark.slow),
         {"config": ROOT / "examples" / "cell_site.toml"},
-        {"G": 10, "M": 10, "heterogeneity": "inter"},
+        pytest.param({"G": 10, "M": 10, "heterogeneity": "inter"}, marks=pytest.mark.slow),
         {"tiers": "2/3/4", "heterogeneity": "0.5/1/2", "objective": "traffic"},
         {"clients": 12, "heterogeneity": "inter"},
         {"G": 3, "M": 5, "heterogeneity": "zeta=1,delta=0", "predictor": "bound"},
@@ -280,7 +280,7 @@ def test_an_answer_is_saved_as_json_alone(answer: planner.Recommendation, tmp_pa
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.usefixtures("asked_once")
+@pytest.mark.usefixtures("asked_once", "unflipped")
 def test_what_the_command_prints_is_loaded_too(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

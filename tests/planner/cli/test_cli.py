@@ -146,7 +146,7 @@ def test_a_file_in_its_place_keeps_the_way_out_of_its_mistake(
     assert code == 2 and "counts.csv:2" in err and "counts.csv is" not in err
 
 
-@pytest.mark.usefixtures("asked_once")
+@pytest.mark.usefixtures("asked_once", "unflipped")  # README shows what would change it
 def test_the_main_job(plan) -> None:
     code, out, err = plan(*BASE)
     assert (code, err) == (0, "")
@@ -254,14 +254,14 @@ def test_a_share_above_the_start_is_not_said_to_be_an_accuracy(plan) -> None:
     assert "--target-accuracy" not in out
 
 
-@pytest.mark.usefixtures("unflipped")
+@pytest.mark.usefixtures("unflipped", "no_draws")
 def test_a_share_that_may_be_meant_as_an_accuracy_is_pointed_out(plan) -> None:
     for target, wanted in (("85%", True), ("2%", False)):
         said = " ".join(plan("recommend", "-G", "3", "-M", "3", "--target", target)[1].split())
         assert (f"for accuracy write --target-accuracy {target}." in said) == wanted
 
 
-@pytest.mark.usefixtures("unflipped", "untossed")
+@pytest.mark.usefixtures("unflipped", "untossed", "no_draws")
 def test_no_word_is_dropped_in_silence(plan) -> None:
     code, _, err = plan("recommend", "-H", "inter", "--data", str(ROOT / "examples/hospitals.csv"))
     assert (code, err.splitlines()[0]) == (2, "error[E002]: -H: --data says the same")
@@ -285,7 +285,7 @@ def test_no_word_is_dropped_in_silence(plan) -> None:
     assert "--heterogeneity: unused" in plan("flip", *words[1:], "-p", "R", "-H", "iid", "--explain", "warnings")[1]
 
 
-@pytest.mark.usefixtures("unflipped", "untossed", "unturned", "few_draws", "searched_once", "asked_once")
+@pytest.mark.usefixtures("unflipped", "untossed", "unturned", "no_draws", "searched_once", "asked_once")
 @pytest.mark.parametrize(
     "words",
     [
@@ -325,6 +325,7 @@ def test_no_answer_is_exit_1_with_the_reason(plan) -> None:
     assert "not reached within 100 rounds" in err
 
 
+@pytest.mark.usefixtures("unflipped")
 def test_json_is_one_document_and_nothing_else(plan) -> None:
     code, out, err = plan(*BASE, "--json")
     assert (code, err) == (0, "")
@@ -402,7 +403,7 @@ def test_user_text_is_escaped_in_every_format(plan, tmp_path: Path) -> None:
     assert "=1+1" not in plain
 
 
-@pytest.mark.usefixtures("few_draws")
+@pytest.mark.usefixtures("few_draws", "nearest_alone")
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda p: p.stem)
 def test_examples_answer_and_follow_the_schema(plan, example: Path, request: pytest.FixtureRequest) -> None:
     if example != EXAMPLES[0]:  # what would change the answer is said in one of them; `test_witness` has that of more
@@ -467,7 +468,7 @@ def process(*words: str, **environment: str) -> subprocess.CompletedProcess[str]
 
 
 def test_a_closed_pipe_is_no_error() -> None:
-    command = f"{sys.executable} -m planner {' '.join(BASE + QUICK)} --json | head -c 10"
+    command = f"{sys.executable} -m planner validate list --json | head -c 10"
     done = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, check=False)
     assert done.stdout == '{\n  "schem'
     assert done.stderr == ""

@@ -44,6 +44,9 @@ FLEET = {
 WORDS = ("--G", "4", "--M", "3", "--heterogeneity", "both", "--predictor", "bound", "--rounds", "50")
 
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
+
 def a_picture():
     with pictures.style():
         drawn, axes = pictures.figure()
@@ -536,7 +539,9 @@ def test_a_missing_answer_leaves_no_picture(tmp_path: Path) -> None:
         front.of_scenario(load(None, {**FLEET, "problem.target": ("target", 100.0)}))
 
 
-@pytest.mark.usefixtures("searched_once")  # one search finds groups as good here; in `questions.md` there are all
+@pytest.mark.usefixtures(
+    "searched_once", "all_draws"
+)  # one search finds groups as good here; in `questions.md` there are all
 def test_the_pages_commands_print_what_it_shows(plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
@@ -590,7 +595,7 @@ def test_answers_draw_themselves_on_axes() -> None:
     assert {"forest", "sensitivity", "hours", "front", "tiers"} <= set(dir(answer.plot))
 
 
-@pytest.mark.usefixtures("untossed", "few_draws")
+@pytest.mark.usefixtures("untossed")
 def test_other_answers_draw_what_their_reports_have() -> None:
     """Changes of `flip` are no ways to run: its report had them in a picture of time against traffic."""
     fleet = {"G": 4, "M": 3, "heterogeneity": "both", "link_sharing": "per-client", "objective": "time"}
