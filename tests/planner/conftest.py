@@ -15,7 +15,6 @@ import planner
 from planner.data import grouping
 from planner.data.grouping_rules import Indices, Problem
 from planner.decide import nearest, sensitivity
-from planner.families.hhfl import question
 from planner.io import json_documents
 from planner.scenario import sections
 
@@ -120,6 +119,30 @@ def few_draws(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.fixture
+def all_points() -> None:
+    """In a file with `few_points` this test follows an input at as many values as a change is looked for by itself."""
+
+
+@pytest.fixture
+def few_points(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where an input is looked at value by value, a fifth as many are: no test is of how close together they are."""
+    if "all_points" not in request.fixturenames:
+        monkeypatch.setattr("planner.decide.breakpoints.GRID", 300)
+
+
+@pytest.fixture
+def all_steps() -> None:
+    """In a file with `few_steps` this test searches as many K and P as `tune` does by itself."""
+
+
+@pytest.fixture
+def few_steps(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`tune` searches every second or third of its usual K and P, where no test is of which these are."""
+    if "all_steps" not in request.fixturenames:
+        monkeypatch.setattr("planner.decide.tuning.LADDER", (1, 2, 4, 12, 32, 48, 64, 128))
+
+
+@pytest.fixture
 def asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands that ask one question for one form of its answer after the other work the answer out once."""
 
@@ -135,10 +158,13 @@ def asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
         return answer
 
-    for name in ("rank.recommend", "sensitivity.flip", "steps_and_rates.tuned", "phase_diagram.phase"):
-        module, function = f"planner.decide.{name}".rsplit(".", 1)
+    for name in (
+        *("decide.rank.recommend", "decide.sensitivity.flip", "decide.steps_and_rates.tuned"),
+        *("decide.phase_diagram.phase", "report.answers.measure.measured"),
+        *("families.hhfl.question.solve", "families.hsl.question.solve", "families.hga.question.solve"),
+    ):
+        module, function = f"planner.{name}".rsplit(".", 1)
         monkeypatch.setattr(f"{module}.{function}", once(getattr(import_module(module), function)))
-    monkeypatch.setattr(question, "solve", once(question.solve))
 
 
 @pytest.fixture(scope="module")

@@ -233,7 +233,7 @@ ALONE: dict[str, Any] = {
 }
 
 
-@pytest.mark.usefixtures("settings_alone", "untossed")
+@pytest.mark.usefixtures("settings_alone", "untossed", "few_steps")
 def test_tune_and_flip_say_of_one_tier_what_recommend_says() -> None:
     """At the steps that tune recommends, by the rows of `recommend` with these to the same target."""
     here = planner.recommend(**ALONE, objective="time")

@@ -13,7 +13,7 @@ from of_schema import validate
 
 from planner.cli import app as cli
 
-pytestmark = pytest.mark.usefixtures("few_draws")
+pytestmark = pytest.mark.usefixtures("few_draws", "few_points")
 
 ROOT = Path(__file__).parents[3]
 LINES, COLUMNS, WORDS = 25, 80, 220

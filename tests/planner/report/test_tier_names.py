@@ -37,12 +37,12 @@ def scenario(*names: str) -> dict[str, Any]:
 
 @pytest.mark.usefixtures("untossed", "nearest_alone")
 @pytest.mark.parametrize(
-    ("command", "only"), [(planner.recommend, {}), (planner.flip, {"parameter": ["delta1", "delta2", "P2"]})]
+    ("command", "only"), [(planner.recommend, {}), (planner.flip, {"parameter": ["delta1", "delta2"]})]
 )
 def test_changes_have_the_names_of_tiers_and_data_their_letters(
     command: Any, only: dict[str, Any], moved_alone: Any, set_alone: Any
 ) -> None:
-    moved_alone("delta", "P2")
+    moved_alone("delta1", "delta2")
     set_alone()
     answer = command(scenario("region", "edge server", "phone"), **only)
     shown = str(answer)
@@ -138,14 +138,14 @@ def test_topologies_that_a_case_names_are_in_the_table() -> None:
     assert named and all(re.search(rf"^{title(one)}  ", page, re.MULTILINE) for one in named)
 
 
-@pytest.mark.usefixtures("unflipped")
+@pytest.mark.usefixtures("unflipped", "few_steps")
 def test_letters_of_tiers_are_explained_below_a_page(tmp_path: Path) -> None:
     named = tmp_path / "three.toml"
     tiers = (("region", 3, 1), ("site", 4, 2), ("client", 10, 5))
     named.write_text(
         "\n".join(f'[[fleet.tiers]]\nname = "{name}"\ncount = {n}\npasses = {passes}' for name, n, passes in tiers)
     )
-    few: dict[str, Any] = {"local_steps": "2", "settings": {"plan.draws": 0}}
+    few: dict[str, Any] = {"local_steps": "2", "group_rounds": "1,4", "settings": {"plan.draws": 0}}
     assert "P3: passes of a site" in str(planner.tune(config=named, **few)).splitlines()[-1]
     assert "P3: P of tier 3 from the top" in str(planner.tune(tiers="3/4/10", **few)).splitlines()[-1]
     assert "from the top" not in str(planner.tune(G=4, M=10, **few))
