@@ -669,10 +669,21 @@ def consoles() -> list[tuple[str, list[str]]]:
     return found
 
 
+@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("command", "shown"), consoles())
 def test_the_page_shows_what_is_printed(
-    command: str, shown: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    command: str,
+    shown: list[str],
+    every: bool,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    moved_alone: Any,
+    set_alone: Any,
 ) -> None:
+    """Of changes those that the page has are looked for, or, slowly, all."""
+    if not every:
+        moved_alone("zeta")
+        set_alone("client_link.sharing", "cost")
     monkeypatch.chdir(ROOT)
     _, out, err = printed(command, shown, capsys, monkeypatch)
     real = iter((out + err).splitlines())

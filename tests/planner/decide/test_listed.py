@@ -36,7 +36,10 @@ def numbers(value: Any, at: str = "") -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("unflipped")
-@pytest.mark.parametrize("more", [{}, {"metric": "gradient", "predictor": "typical"}, {"S1": 2, "S2": 3}])
+@pytest.mark.parametrize(
+    "more",
+    [{}, pytest.param({"metric": "gradient", "predictor": "typical"}, marks=pytest.mark.slow), {"S1": 2, "S2": 3}],
+)
 def test_equal_groups_by_list_answer_as_by_the_short_form(tmp_path: Path, more: dict[str, Any]) -> None:
     path = tmp_path / "fleet.csv"
     path.write_text("client,group,samples\n" + "".join(f"c{i},g{i % 4},70\n" for i in range(24)))

@@ -346,7 +346,7 @@ def test_json_has_the_contracts_fields_and_no_number_that_is_not_finite(
     moved_alone("zeta", "K")
     caps = [("hflbounds.sharp", cap) for cap in ("own", "none", "common")]
     caps += [("zhou2026.thm1", cap) for cap in ("own", "none", "common")] + [("zhou2026.cor1", "")]  # which has none
-    for (bounds, cap), sigma in [(one, 1) for one in caps] + [(one, 0) for one in (caps[0], caps[3], caps[6])]:
+    for (bounds, cap), sigma in [(one, 1) for one in caps[::2]] + [(one, 0) for one in (caps[0], caps[3], caps[6])]:
         capped = {"plan__cap": cap} if cap else {}
         data = answer(G=10, M=10, H="both", sigma=sigma, plan__bounds=bounds, **capped, details=True).to_json()
         shared = {"schema", "version", "command", "scenario", "objective", "metric", "target", "verdict", "rows"}

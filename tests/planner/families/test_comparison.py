@@ -171,13 +171,14 @@ def test_hubs_are_told_by_what_their_theorem_bounds(plan) -> None:
 ON_GEANT = ("geant", "-c", "examples/consortium.toml", "--fleet", "examples/consortium.csv")
 
 
+@pytest.mark.usefixtures("unturned")
 @pytest.mark.parametrize(
     "words",
     [
-        ("overlap", "examples/coverage57.csv", "-H", "inter"),
+        ("overlap", "ring:3,3,1", "-H", "inter"),
         ("hubs", "--nodes", "20", "--edges", "80"),
         ("async", "-G", "3", "-M", "4", "--speed-ratio", "4"),
-        ("network", "place", *ON_GEANT, "--up", "1Gbit/s", "--down", "1Gbit/s"),
+        ("network", "place", *ON_GEANT, "--up", "1Gbit/s", "--down", "1Gbit/s", "--tiers", "star"),
     ],
 )
 def test_absences_that_are_not_counted_are_said_on_the_page(plan, words: tuple[str, ...]) -> None:

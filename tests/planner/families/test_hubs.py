@@ -213,7 +213,11 @@ def test_a_server_is_one_hub_that_hears_all() -> None:
     assert hubs.reached_by_server(FEW, fedavg.rounds) <= TARGET < hubs.reached_by_server(FEW, fedavg.rounds - 1)
 
 
-@pytest.mark.parametrize("here", [Budgets(4, 5, 2, 2), Budgets(3, 2, 1, 1), Budgets(1, 3, 0, 1)], ids=str)
+@pytest.mark.parametrize(
+    "here",
+    [Budgets(4, 5, 2, 2), pytest.param(Budgets(3, 2, 1, 1), marks=pytest.mark.slow), Budgets(1, 3, 0, 1)],
+    ids=str,
+)
 def test_factors_are_what_drawn_rounds_show(here: Budgets) -> None:
     learning = Learning(12, 1.0, 2.3, 1.0, 1.5)
     found = Setting(learning, WIRES, TARGET).with_hubs(here)

@@ -535,7 +535,7 @@ def test_each_link_that_goes_is_the_cheapest_of_those_left(seed: int) -> None:
 
 
 @pytest.mark.parametrize("sharing", ["per-client", "per-server"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [*range(2), *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])
 def test_links_dropped_for_time_are_the_best_of_all_subsets(seed: int, sharing: str) -> None:
     """By trying every subset: dropping for airtime alone, or by the pace alone, misses some of them."""
     rng = np.random.default_rng(seed)
@@ -599,8 +599,14 @@ def cells(path: Path) -> str:
 
 
 @pytest.mark.usefixtures("unturned")
-@pytest.mark.parametrize("objective", ["airtime", "time", "traffic"])
-@pytest.mark.parametrize("scale", ["zeta=1,delta=6", "zeta=1,delta=1", "zeta=2,delta=0"])
+@pytest.mark.parametrize(
+    ("scale", "objective"),
+    [  # of the first by all of them, and of the others where the verdict is another one
+        pytest.param(scale, objective, marks=() if i in (0, j, 2 * j) else pytest.mark.slow)
+        for i, scale in enumerate(("zeta=1,delta=6", "zeta=1,delta=1", "zeta=2,delta=0"))
+        for j, objective in enumerate(("airtime", "time", "traffic"))
+    ],
+)
 def test_the_links_to_keep_have_the_verdict_of_the_whole_coverage(
     plan, tmp_path: Path, objective: str, scale: str
 ) -> None:
@@ -1153,7 +1159,9 @@ def test_draws_of_inputs_are_called_no_confidence(plan) -> None:
 
 
 @pytest.mark.usefixtures("unturned")
-@pytest.mark.parametrize("scale", ["zeta=0.3,delta=1", "zeta=0.3,delta=2", "zeta=0.1,delta=8"])
+@pytest.mark.parametrize(
+    "scale", ["zeta=0.3,delta=1", pytest.param("zeta=0.3,delta=2", marks=pytest.mark.slow), "zeta=0.1,delta=8"]
+)
 def test_what_is_said_of_time_beside_airtime_is_what_is_said_where_time_decides(plan, scale: str) -> None:
     """And the other way round: one ratio has one verdict, whatever was asked."""
     command = ("overlap", "examples/coverage57.csv", "-H", scale, "--rounds", "1000")

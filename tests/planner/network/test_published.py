@@ -20,9 +20,7 @@ LARGE = ("exodus", "ebone")  # of 79 and of 87 routers, with -m slow, as are two
 @pytest.mark.parametrize(
     ("model", "network"),
     [
-        pytest.param(
-            *one, marks=pytest.mark.slow if one[1] in LARGE or (one[0] != "FEMNIST" and one[1] != "gaia") else ()
-        )
+        pytest.param(*one, marks=pytest.mark.slow if one[0] != "FEMNIST" or one[1] in LARGE else ())
         for one in product(MODELS, NETWORKS)
     ],
 )

@@ -120,7 +120,7 @@ def test_a_price_is_of_its_objective_and_of_who_comes():
 
 @pytest.mark.usefixtures("nearest_alone")
 def test_an_answer_after_another_is_the_answer_afresh(moved_alone, set_alone):
-    moved_alone("sigma", "K", "model_size")
+    moved_alone("sigma", "model_size")
     set_alone("client_link.sharing")
 
     def answer(sigma):

@@ -532,7 +532,11 @@ def test_every_measured_scenario_is_on_record_once() -> None:
 
 @pytest.mark.parametrize(
     ("predictor", "model", "quantity"),
-    [("spectrum", "digits-logistic", "loss"), ("bound", "digits-mlp", "error"), ("spectrum", "digits-mlp", "error")],
+    [
+        ("spectrum", "digits-logistic", "loss"),
+        ("bound", "digits-mlp", "error"),
+        pytest.param("spectrum", "digits-mlp", "error", marks=pytest.mark.slow),
+    ],
 )
 def test_the_record_on_digits_is_what_presets_make_of_the_measurements(
     predictor: str, model: str, quantity: str

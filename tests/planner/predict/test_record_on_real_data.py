@@ -134,7 +134,7 @@ def test_rates_are_printed_with_how_often_such_rates_were_near_the_best(told: An
     rows = {(r["metric"], r["told"]): r for r in table("real_record.csv") if r["scheme"] == "all"}
     plain = {"settings": {"plan.draws": 0}}
     recommended = planner.recommend(G=10, M=10, **told, **plain).explain("rates")
-    tuned = planner.tune(G=10, M=10, **told, **plain)
+    tuned = planner.tune(G=10, M=10, **told, **plain, local_steps="2,12", group_rounds="1,4")
     for page in (recommended, f"{tuned} {tuned.explain('rates')}"):
         said = " ".join(str(page).split())
         if row is None:
@@ -183,7 +183,13 @@ def test_rounds_to_a_given_loss_say_how_far_off_such_were_and_others_say_nothing
             assert planner.recommend(**fleet, **known, target=0.05, **other, **undrawn).recommend.scale is None
 
 
-@pytest.mark.parametrize(("rounds", "until"), [(60, None), (92, None), (93, 46), (200, 46), (5000, 46)])
+@pytest.mark.parametrize(
+    ("rounds", "until"),
+    [
+        pytest.param(*one, marks=pytest.mark.slow if one[0] in (60, 200) else ())
+        for one in ((60, None), (92, None), (93, 46), (200, 46), (5000, 46))
+    ],
+)
 def test_evidence_says_how_far_its_targets_go_where_yours_is_over_twice_as_far(rounds: int, until: int | None) -> None:
     answer = planner.recommend(groups=6, clients_per_group=5, heterogeneity="iid", rounds=rounds)
     nearest = next(one for one in answer.evidence if one.nearest)

@@ -89,7 +89,7 @@ def test_measure_and_recommend_write_one_interval_of_the_ratio() -> None:
     [
         {"groups": 10, "clients_per_group": 10, "heterogeneity": "inter"},
         {"data": "examples/hospitals.csv"},
-        {"groups": 8, "clients_per_group": 8, "heterogeneity": "iid"},
+        pytest.param({"groups": 8, "clients_per_group": 8, "heterogeneity": "iid"}, marks=pytest.mark.slow),
     ],
 )
 def test_ratios_of_both_cases_have_the_intervals_that_each_has_alone(given: dict[str, Any]) -> None:
@@ -127,8 +127,9 @@ def test_both_cases_have_their_intervals_where_devices_stay_away() -> None:
 @pytest.mark.parametrize(
     ("groups", "clients", "data"), [(2, 2, "inter"), pytest.param(2, 40, "both", marks=pytest.mark.slow)]
 )
-def test_a_page_with_every_line_keeps_to_its_lines(groups: int, clients: int, data: str) -> None:
+def test_a_page_with_every_line_keeps_to_its_lines(groups: int, clients: int, data: str, moved_alone: Any) -> None:
     """Toss-ups by every objective of which each is another one, a warning of two lines, and all else."""
+    moved_alone("sigma", "step_time")
     given: dict[str, Any] = {"groups": groups, "clients_per_group": clients, "heterogeneity": data}
     answer = planner.recommend(**given, availability="97%")
     lines = str(answer).splitlines()
@@ -218,8 +219,9 @@ CROWDED: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize(
     "tiers", [pytest.param(tiers, marks=() if tiers == "2/20/5" else pytest.mark.slow) for tiers in CROWDED]
 )
-def test_what_the_verdict_names_has_a_row_also_on_a_full_page(tiers: str) -> None:
+def test_what_the_verdict_names_has_a_row_also_on_a_full_page(tiers: str, moved_alone: Any) -> None:
     """Toss-ups of several objectives name up to four topologies each, and a full page had three rows."""
+    moved_alone("sigma", "step_time")
     answer = planner.recommend(tiers=tiers, **CROWDED[tiers])
     page = str(answer)
     verdict, target, rest = page.partition("Target:")
@@ -234,16 +236,18 @@ def test_what_the_verdict_names_has_a_row_also_on_a_full_page(tiers: str) -> Non
 
 
 @pytest.mark.usefixtures("nearest_alone")
-def test_a_page_of_a_search_shortens_what_it_assumes_before_it_exceeds_its_words() -> None:
+def test_a_page_of_a_search_shortens_what_it_assumes_before_it_exceeds_its_words(moved_alone: Any) -> None:
     """It had 246 words, with all other facts left out."""
+    moved_alone("sigma", "step_time")
     link = {"uplink": "25Mbit/s", "link_sharing": "per-client"}
     page = str(planner.recommend(clients=24, heterogeneity="both", local_steps="1:2", group_rounds="1:2", **link))
     assert len(page.splitlines()) <= 25 and len(page.split()) <= 220
     assert re.search(r"^Assumed .* \d more: --explain$", page, flags=re.MULTILINE)
 
 
-def test_a_short_page_says_how_many_changes_it_leaves_out() -> None:
+def test_a_short_page_says_how_many_changes_it_leaves_out(moved_alone: Any) -> None:
     """Where that took a line, one change stood as if there were no others."""
+    moved_alone("client_link", "server_link", "step_time")
     answer = planner.recommend(groups=12, clients_per_group=25, heterogeneity="zeta=1.47,delta=3.29")
     said = " ".join(str(answer).partition("Changes ")[2].partition("Warning")[0].split())
     assert {"client_link.rate", "server_link.latency"} <= {one.parameter for one in answer.sensitivity}
@@ -251,8 +255,9 @@ def test_a_short_page_says_how_many_changes_it_leaves_out() -> None:
 
 
 @pytest.mark.usefixtures("all_draws")
-def test_a_full_page_names_both_of_two_that_tie_in_a_case(tmp_path: Path) -> None:
+def test_a_full_page_names_both_of_two_that_tie_in_a_case(tmp_path: Path, moved_alone: Any) -> None:
     """It had 224 words, and named neither: "own links, shared links: toss-up, any of 2 topologies"."""
+    moved_alone("sigma", "step_time")
     held = """494 9 487 580, 56 60 233 2, 50 95 156 39, 9 33 41 207; 1988 970 272 2, 591 1443 1349 177,
         1106 1889 749 1123, 3381 804 500 85, 2464 428 1418 1694, 608 285 73 8, 110 267 81 9, 134 86 30 18,
         139 141 121 43; 212 2043 875 79, 54 87 149 0, 9 771 454 110, 103 361 435 0, 0 399 228 14"""
@@ -299,7 +304,10 @@ def test_a_case_with_one_best_topology_has_no_mark_of_a_toss_up() -> None:
     assert re.findall(r"\d+x\S*", line)[0] == "1x" and "= toss-up" in page
 
 
-@pytest.mark.parametrize(("config", "said"), [("hospitals", True), ("cell_site", False), ("phones", False)])
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [("hospitals", True), ("cell_site", False), pytest.param("phones", False, marks=pytest.mark.slow)],
+)
 @pytest.mark.usefixtures("unflipped", "all_draws")
 def test_a_toss_up_by_time_names_which_of_it_move_least(config: str, said: bool) -> None:
     """A toss-up told nobody what to do: of topologies that may take as long, some move a sixth of the data."""

@@ -92,6 +92,7 @@ def phones(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("report") / "phones.html"
     with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as stop:
         patch.setattr(sys, "argv", ["hfl-plan", *ASKED, "--report", str(file)])
+        patch.setattr("planner.decide.rank.nearest_flips", lambda *_: ((), ""))
         cli.main()
     assert not stop.value.code
     return file
@@ -99,7 +100,9 @@ def phones(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def unrendered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pictures say what they show, and have no lines: to draw these takes most of a report's time."""
+    """Pictures say what they show, and have no lines and names: to draw these takes most of a report's time."""
+    for kind in ("front", "hours"):
+        monkeypatch.setattr(f"planner.plot.{kind}.name_points", lambda *_: None)
     monkeypatch.setattr(plot, "content", lambda figure, kind: b'<svg viewBox="0 0 9 9"></svg>')
 
 
