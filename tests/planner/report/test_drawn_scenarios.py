@@ -29,7 +29,7 @@ from planner.io.answers import Answer, Verdict
 from planner.io.wording import title
 from planner.scenario import sections
 
-SCENARIOS, BLOCK, QUICK = 500, 25, range(5, 6)
+SCENARIOS, BLOCK, QUICK = 500, 25, range(4, 5)
 LONGEST = 5.0  # seconds of the processor that a command may take which does not simulate
 SIMULATES = {"--straggler"}
 NAME = r"(?:Star|Ring)(?:-(?:Star|Ring))+"
