@@ -322,7 +322,7 @@ def check_footprint(question: Question, objective: Objective, place: str = "--ob
         way = {
             "energy": device,
             "carbon": f"--grid world, or --set footprint.carbon=400g/kWh, and what devices draw: {device}",
-            "money": "--set footprint.device_hour=0.5, --set network.client_link.price=0.09 (or server_link), or "
+            "money": "--set footprint.device_hour=0.5, --set network.client_link.price=0.09 (a GB; or server_link), or "
             "--set footprint.kwh=0.3"
             f" and what devices draw: {device}",
         }[objective]
