@@ -8,8 +8,9 @@ that passes another's level within its first round is told apart from one that j
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 SAME = 1e-12  # logarithms that differ by less are one: a level that a curve had is read back from its logarithm
 STILL = 0.1  # the pace of a curve whose end tells none
 LOWEST = 1e-12  # of a curve that is continued
+KEPT = 256  # curves whose logarithms are kept: those of one pilot are asked for again and again
 FURTHEST = 100  # times the rounds that raced; docs/real-data.md has orders change between 20 and 200
 Curve = Sequence[float] | NDArray[np.float64]
 
@@ -34,8 +36,9 @@ def kept(curve: Curve) -> NDArray[np.float64]:
 
 def value_at(curve: Curve, rounds: float) -> float:
     """What a curve has after so many rounds, which need not be whole; at most as many as it has."""
-    scaled, back = _scaled(curve)
-    return back(float(np.interp(rounds, range(len(scaled)), scaled)))
+    scaled, least = _scaled(tuple(curve))
+    found = float(np.interp(rounds, range(len(scaled)), scaled))
+    return math.exp(found) if least > 0 else found
 
 
 def crossing(curve: Curve, level: float) -> float:
@@ -44,14 +47,14 @@ def crossing(curve: Curve, level: float) -> float:
     >>> crossing([8.0, 2.0, 2.0, 1.0], 4.0)
     0.5
     """
-    scaled, _ = _scaled(curve)
-    if level <= 0 < min(curve):
+    scaled, least = _scaled(tuple(curve))
+    if level <= 0 < least:
         return math.inf
-    goal = math.log(level) if min(curve) > 0 else level
-    below = np.flatnonzero(scaled <= goal + SAME * (min(curve) > 0))
-    if not len(below):
+    goal = math.log(level) if least > 0 else level
+    below = scaled <= goal + SAME * (least > 0)
+    r = int(below.argmax())
+    if not below[r]:
         return math.inf
-    r = int(below[0])
     if r == 0:
         return 0.0
     before, after = float(scaled[r - 1]), float(scaled[r])
@@ -93,7 +96,7 @@ class Continued:
     raced: Curve  # its own
     # from the start on; beyond the rounds that raced as topologies had it that were quicker, slowed down by their
     # ratios at its end
-    curve: Curve
+    curve: tuple[float, ...]
     pace: float  # minus the power of the rounds at which it falls from there on, that of the quickest
 
     def rounds_to(self, level: float) -> float:
@@ -144,9 +147,11 @@ def continued(reference: Curve, others: Iterable[Curve]) -> Continued:
     for n in range(last + 1, int(last * min(1 / least, FURTHEST)) + 1):
         there = [value_at(curve, n * number) for number, curve in ahead if n * number <= last * (1 + 1e-9)]
         found.append(min(found[-1], math.exp(sum(math.log(max(one, LOWEST)) for one in there) / len(there))))
-    return Continued(reference, found, pace(quickest))
+    return Continued(reference, tuple(found), pace(quickest))
 
 
-def _scaled(curve: Curve) -> tuple[NDArray[np.float64], Callable[[float], float]]:
+@lru_cache(maxsize=KEPT)
+def _scaled(curve: tuple[float, ...]) -> tuple[NDArray[np.float64], float]:
+    """The logarithms of a curve, or itself where some are not above 0; and the least of it."""
     values = np.asarray(curve, dtype=np.float64)
-    return (np.log(values), math.exp) if values.min() > 0 else (values, float)
+    return np.log(values) if values.min() > 0 else values, float(values.min())
